@@ -37,10 +37,16 @@ export interface StartedTurn {
   end(): Promise<void>;
 }
 
+export interface StartOptions {
+  readonly session?: string;
+  readonly agent?: string;
+  readonly tenant?: string;
+}
+
 export interface Contender {
   readonly name: 'bare A' | 'bare B' | 'TempoClaw';
   readonly side: 'bare' | 'tempoclaw';
-  start(work: Work, options?: { session?: string; agent?: string }): Promise<StartedTurn>;
+  start(work: Work, options?: StartOptions): Promise<StartedTurn>;
 }
 
 export function textOf(work: Work): string {
@@ -77,6 +83,8 @@ export function createBare(stack: BenchStack, workflow: 'bareCarried' | 'bareTab
 
 /** The tenant of everything on TempoClaw's side. */
 export const TENANT = 'default';
+/** A second tenant with the same agents. */
+export const NEIGHBOUR = 'neighbour';
 
 const AGENTS: readonly AgentConfig[] = [
   {
@@ -87,6 +95,7 @@ const AGENTS: readonly AgentConfig[] = [
     exec: { security: 'full', ask: 'off' },
   },
   { key: 'bench-words', type: 'open', model: 'openai/words' },
+  { key: 'bench-work', type: 'open', model: 'openai/work' },
   {
     key: 'bench-ask',
     type: 'open',
@@ -100,8 +109,10 @@ export async function createTempoclaw(
   stack: BenchStack,
 ): Promise<{ contender: Contender; temporal: TemporalAccess; close(): Promise<void> }> {
   const { pool } = stack;
-  await pool.query(`insert into tenants (id, name) values ($1, 'Bench') on conflict do nothing`, [TENANT]);
-  for (const agent of AGENTS) await insertAgent(forTenant(pool, TENANT), agent, 'bench');
+  for (const tenant of [TENANT, NEIGHBOUR]) {
+    await pool.query(`insert into tenants (id, name) values ($1, 'Bench') on conflict do nothing`, [tenant]);
+    for (const agent of AGENTS) await insertAgent(forTenant(pool, tenant), agent, 'bench');
+  }
   const temporal = connectTemporal({
     address: stack.address,
     namespace: 'default',
@@ -131,9 +142,9 @@ export async function createTempoclaw(
   const contender: Contender = {
     name: 'TempoClaw',
     side: 'tempoclaw',
-    async start(work, { session = `bench-${randomUUID()}`, agent = 'bench' } = {}) {
+    async start(work, { session = `bench-${randomUUID()}`, agent = 'bench', tenant = TENANT } = {}) {
       const text = textOf(work);
-      const { receipt, workflowId } = await submitMessage(deps, TENANT, {
+      const { receipt, workflowId } = await submitMessage(deps, tenant, {
         id: `msg_${randomUUID()}`,
         session,
         text,
@@ -172,9 +183,9 @@ function check(outcome: Outcome, turn: string): void {
 }
 
 /** Milliseconds from before the start until the end. */
-export async function timeTurn(contender: Contender, work: Work, session?: string): Promise<number> {
+export async function timeTurn(contender: Contender, work: Work, options?: StartOptions): Promise<number> {
   const began = performance.now();
-  const { end } = await contender.start(work, session === undefined ? {} : { session });
+  const { end } = await contender.start(work, options);
   await end();
   return performance.now() - began;
 }

@@ -15,9 +15,11 @@ import { goOn } from './measures/go-on.ts';
 import { longSession, longTurn } from './measures/long-lives.ts';
 import { httpTurns } from './measures/http-turns.ts';
 import { knowledge } from './measures/knowledge.ts';
+import { neighbours } from './measures/neighbours.ts';
 import { parkedMemory } from './measures/parked-memory.ts';
 import { memory } from './measures/memory.ts';
 import { reach } from './measures/reach.ts';
+import { slowModels } from './measures/slow-models.ts';
 import { longSteps, shortSteps } from './measures/step-latency.ts';
 import { throughput } from './measures/throughput.ts';
 import { waits } from './measures/waits.ts';
@@ -40,6 +42,8 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   workspaces,
   memory,
   knowledge,
+  'slow-models': slowModels,
+  neighbours,
   'go-on': goOn,
 };
 

@@ -85,3 +85,20 @@ export async function manyAtOnce(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, total) }, lane));
 }
+
+/** Runs the job with a TempoClaw worker of these settings, and starts the usual one again after it. */
+export async function withWorker<Result>(
+  bench: Bench,
+  settings: Readonly<Record<string, string>>,
+  job: (worker: WorkerProcess) => Promise<Result>,
+): Promise<Result> {
+  await bench.workers.tempoclaw.stop();
+  const worker = await bench.stack.startWorker('tempoclaw', settings);
+  bench.workers.tempoclaw = worker;
+  try {
+    return await job(worker);
+  } finally {
+    await worker.stop();
+    bench.workers.tempoclaw = await bench.stack.startWorker('tempoclaw');
+  }
+}

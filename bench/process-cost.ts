@@ -18,6 +18,20 @@ export function cpuMs(pid: number): number {
   return own.own + own.ended + living;
 }
 
+/** Megabytes of memory of the process and its children that are resident; 0 without /proc. */
+export function residentMb(pid: number): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, one) => sum + residentOf(one), 0);
+}
+
+function residentOf(pid: number): number {
+  try {
+    const kb = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kb ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
 function statOf(pid: number): { own: number; ended: number; parent: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -23,7 +23,7 @@ import { claimNamespace } from '#temporal/installation.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';
 import { BARE_TABLES } from './bare/tables.ts';
 import { startWorkerProcess, type WorkerProcessOptions, type WorkerProcess } from './worker-process.ts';
-import { startWordServer, type WordServer } from './word-server.ts';
+import { type ModelServer, startModelServer } from './model-server.ts';
 
 export interface BenchStack {
   readonly address: string;
@@ -32,11 +32,18 @@ export interface BenchStack {
   /** `temporalStore` is the Postgres of a server that has one. */
   readonly pids: { readonly temporal: number; readonly postgres: number; readonly temporalStore?: number };
   /** Starts the worker of a side. The caller stops it; the stack stops at its end whatever still runs. */
-  startWorker(side: 'bare' | 'tempoclaw'): Promise<WorkerProcess>;
+  startWorker(
+    side: 'bare' | 'tempoclaw',
+    settings?: Readonly<Record<string, string>>,
+  ): Promise<WorkerProcess>;
   /** Starts TempoClaw's API beside its worker, with an admin key. */
   startApi(settings?: Readonly<Record<string, string>>): Promise<ApiProcess>;
-  /** The model server of the agent `bench-words`. */
-  readonly words: WordServer;
+  /** The model server of the agents `bench-words` and `bench-work`. */
+  readonly models: ModelServer;
+  /** Where Temporal serves its metrics. */
+  readonly metricsUrl: string;
+  /** Committed transactions of TempoClaw's database and, on a server that has one, of Temporal's. */
+  commits(): Promise<{ readonly postgres: number; readonly temporal: number | undefined }>;
   /** Bytes that the two stores hold now: rows, indexes, histories. */
   storage(): Promise<{ readonly temporal: number; readonly postgres: number }>;
   stop(): Promise<void>;
@@ -53,6 +60,7 @@ export interface ApiProcess {
 export const QUEUES = { bare: 'bench-bare', tempoclaw: 'bench-tempoclaw' } as const;
 /** A production-like server stores ports as smallint. */
 const SERVER_PORT = 17_233;
+const METRICS_PORT = 19_233;
 /** Lines of random text that read_file reads. */
 const NOISE_LINES = 2_000;
 const SCRIPTS = fileURLToPath(new URL('./rehearsal', import.meta.url));
@@ -72,8 +80,8 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
     for (const one of stops.splice(0).reverse()) await one();
   };
   try {
-    const words = await startWordServer();
-    stops.push(() => words.close());
+    const models = await startModelServer();
+    stops.push(() => models.close());
     const services = await startServices(stateDir, stops, options.server);
     await migrate(services.databaseUrl, FEATURES);
     const pool = createPool({
@@ -97,15 +105,19 @@ export async function startBenchStack(options: BenchStackOptions): Promise<Bench
       client: new Client({ connection }),
       pool,
       pids: services.pids,
-      async startWorker(side) {
+      async startWorker(side, more = {}) {
+        const program = workerProgram(side, stateDir, folder, services, models.url);
         const worker = await startWorkerProcess({
-          ...workerProgram(side, stateDir, folder, services, words.url),
+          ...program,
+          env: { ...program.env, ...more },
           profileDir: options.profileDir,
         });
         stops.push(() => worker.stop());
         return worker;
       },
-      words,
+      models,
+      metricsUrl: `http://127.0.0.1:${services.metricsPort}/metrics`,
+      commits: async () => ({ postgres: await commitsOf(pool), temporal: await services.commits?.() }),
       async startApi(more = {}) {
         const { child, ready } = await startNodeProgram<Ready>({
           name: 'The TempoClaw API',
@@ -136,8 +148,10 @@ interface Services {
   readonly address: string;
   readonly databaseUrl: string;
   readonly pids: BenchStack['pids'];
+  readonly metricsPort: number;
   /** Bytes that Temporal has stored. */
   readonly stored: () => Promise<number>;
+  readonly commits?: () => Promise<number>;
 }
 
 async function startServices(
@@ -147,13 +161,21 @@ async function startServices(
 ): Promise<Services> {
   const env = childEnvironment({});
   const cacheDir = userCacheDir();
+  const metricsPort = await nextFreePort(METRICS_PORT);
   const postgres = await startPostgres({ ...OWN_POSTGRES, stateDir, cacheDir, env, port: 0 });
   stops.push(() => postgres.stop());
   if (programs !== undefined) {
     const store = await startPostgres({ stateDir: join(stateDir, 'temporal'), cacheDir, env, port: 0 });
     stops.push(() => store.stop());
     const port = await nextFreePort(SERVER_PORT);
-    const server = await startProductionTemporal({ programs, stateDir, env, databaseUrl: store.url, port });
+    const server = await startProductionTemporal({
+      programs,
+      stateDir,
+      env,
+      databaseUrl: store.url,
+      port,
+      metricsPort,
+    });
     stops.push(() => server.stop());
     const url = new URL(store.url);
     url.pathname = '/temporal';
@@ -168,7 +190,9 @@ async function startServices(
       address: `127.0.0.1:${port}`,
       databaseUrl: postgres.url,
       pids: { temporal: server.pid, postgres: postgres.pid, temporalStore: store.pid },
+      metricsPort,
       stored: () => tableBytes(pool),
+      commits: () => commitsOf(pool),
     };
   }
   const { path } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
@@ -181,12 +205,14 @@ async function startServices(
     port: 0,
     uiPort: 0,
     ui: false,
+    metricsPort,
   });
   stops.push(() => temporal.stop());
   return {
     address: temporal.address,
     databaseUrl: postgres.url,
     pids: { temporal: temporal.pid, postgres: postgres.pid },
+    metricsPort,
     stored: async () => sqliteBytes(join(stateDir, 'temporal.db')),
   };
 }
@@ -217,7 +243,7 @@ function workerProgram(
   stateDir: string,
   folder: string,
   services: Services,
-  words: string,
+  modelsUrl: string,
 ): Omit<WorkerProcessOptions, 'profileDir'> {
   const { address, databaseUrl } = services;
   const logFile = join(stateDir, 'logs', `${side}.log`);
@@ -230,7 +256,7 @@ function workerProgram(
         ...settingsOf(stateDir, services),
         TEMPOCLAW_REHEARSAL_DIR: SCRIPTS,
         TEMPOCLAW_SANDBOX: 'off',
-        OPENAI_BASE_URL: words,
+        OPENAI_BASE_URL: modelsUrl,
       },
     };
   const settings = {
@@ -269,4 +295,11 @@ async function tableBytes(pool: pg.Pool): Promise<number> {
     `select sum(pg_total_relation_size(oid)) as bytes from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
   );
   return Number(rows[0]?.bytes ?? 0);
+}
+
+async function commitsOf(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ commits: string }>(
+    'select xact_commit as commits from pg_stat_database where datname = current_database()',
+  );
+  return Number(rows[0]?.commits ?? 0);
 }

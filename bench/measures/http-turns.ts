@@ -245,7 +245,7 @@ async function firstWords({ stack, quick }: Bench, client: HttpClient): Promise<
   const list: number[] = [];
   for (let round = quick ? 2 : 20; round > 0; round -= 1) {
     const { seenAt } = await client.watched('bench-words', 'message.delta');
-    list.push(seenAt - stack.words.firstWordAt());
+    list.push(seenAt - stack.models.firstWordAt());
   }
   return list;
 }

@@ -14,7 +14,7 @@ export const longTurn: Measure = async (bench) => {
   const window = bench.quick ? 10 : WINDOW;
   bench.log(`one turn of ${steps} steps`);
   const session = `bench-${randomUUID()}`;
-  await timeTurn(bench.ours, { steps, tool: 'datetime' }, session);
+  await timeTurn(bench.ours, { steps, tool: 'datetime' }, { session });
   const { rows } = await bench.stack.pool.query<{ ms: number }>(
     `select ms::float from (select step, extract(epoch from created_at - lag(created_at) over (order by step)) * 1000 as ms
        from messages where session_key = $1 and role = 'assistant') as gaps where ms is not null order by step`,
@@ -38,7 +38,7 @@ export const longSession: Measure = async (bench) => {
   bench.log(`${turns} turns of one session`);
   const [long, young] = [`bench-${randomUUID()}`, `bench-${randomUUID()}`];
   const turnOf = (session: string): Promise<number> =>
-    timeTurn(bench.ours, { steps: 1, tool: 'datetime' }, session);
+    timeTurn(bench.ours, { steps: 1, tool: 'datetime' }, { session });
   for (let turn = 0; turn < turns - window; turn += 1) await turnOf(long);
   for (let turn = 0; turn < WARM; turn += 1) await turnOf(young);
   const first: number[] = [];

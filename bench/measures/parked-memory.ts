@@ -1,13 +1,16 @@
 /** Measures the memory that a session costs in the worker while it waits for a person's decision. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timeTurn } from '../contender.ts';
-import { type Bench, countOf, manyAtOnce, type Measure, untilCount } from '../measure.ts';
+import { type Bench, countOf, manyAtOnce, type Measure, untilCount, withWorker } from '../measure.ts';
 import { digits, type Goal } from '../report.ts';
 import type { Memory } from '../worker-process.ts';
 
 const WAITING = `select count(*)::int from turns where agent_key = 'bench-ask' and status = 'waiting_approval'`;
 
-export const parkedMemory: Measure = async (bench) => {
+export const parkedMemory: Measure = (bench) =>
+  withWorker(bench, { TEMPOCLAW_MAX_CACHED_WORKFLOWS: '250' }, () => measureMemory(bench));
+
+const measureMemory: Measure = async (bench) => {
   const sessions = bench.quick ? 10 : 500;
   // Code and pools are now as in use, so that only the sessions grow after this.
   await manyAtOnce(bench.quick ? 4 : 100, 16, async () => {
@@ -34,7 +37,7 @@ export const parkedMemory: Measure = async (bench) => {
   return {
     name: 'parked',
     title: `${counts.at(-1)} sessions that await an approval`,
-    how: "The worker after a garbage collection in all its threads that gives free memory back. Heap: JavaScript with its buffers; resident: the whole process. The first sessions also fill the worker's cache of workflows, which has a fixed size; what every further one costs shows in the last column.",
+    how: "The worker after a garbage collection in all its threads that gives free memory back. Heap: JavaScript with its buffers; resident: the whole process. The first sessions also fill the worker's cache of workflows, which has 250 here; what every further one costs shows in the last column.",
     columns: ['KB', ...counts.map(String), 'each of the first', 'each further'],
     rows: [
       row('heap of the main thread', ({ main }) => main),

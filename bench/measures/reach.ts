@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { fetch } from 'undici';
+import { BENCH_MCP_SERVER, MCP_SERVER_FILE } from '../mcp-servers.ts';
 import { createEgress } from '#activities/egress/create-egress.ts';
 import { pageText } from '../../features/web/pages/page-text.ts';
 import { createWebPages } from '../../features/web/pages/web-pages.ts';
@@ -20,7 +20,6 @@ import { ratioOf, shown, spreadOf } from '../report.ts';
 const CALLS = 100;
 /** Milliseconds that a service takes to answer. */
 const CALL_MS = 50;
-const SERVER = fileURLToPath(new URL('../mcp-server.ts', import.meta.url));
 const PAGE_BYTES = 240_000;
 
 interface Lists {
@@ -64,10 +63,10 @@ async function mcpCalls(bench: Bench): Promise<Lists> {
     const made = await fetch(`${api.url}/v1/mcp/servers`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'bench', command: process.execPath, args: [SERVER], trust_hints: true }),
+      body: JSON.stringify(BENCH_MCP_SERVER),
     });
     if (made.status !== 201) throw new Error(`the MCP server was not taken: ${await made.text()}`);
-    await client.connect(new StdioClientTransport({ command: process.execPath, args: [SERVER] }));
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [MCP_SERVER_FILE] }));
     const work = { steps: CALLS, tool: 'mcp_bench__work', callMs: CALL_MS } as const;
     // This connects and lists the tools.
     await timeTurn(bench.ours, { ...work, steps: 1 });

@@ -42,6 +42,10 @@ export interface ProductionTemporalOptions {
   /** Any database of the Postgres that stores its state; its two stores are created there when they are missing. */
   readonly databaseUrl: string;
   readonly port: number;
+  /** Where it serves its metrics in Prometheus' format. */
+  readonly metricsPort?: number;
+  /** History shards of a new store (default 4); a store keeps its number. */
+  readonly shards?: number;
 }
 
 /** Resolves when its namespace `default` answers. Safe to run again after a kill: data and addresses stay. */
@@ -126,10 +130,17 @@ async function writeConfig(folder: string, options: ProductionTemporalOptions): 
     persistence: {
       defaultStore: 'temporal',
       visibilityStore: 'temporal_visibility',
-      numHistoryShards: 4,
+      numHistoryShards: options.shards ?? 4,
       datastores: { temporal: store('temporal', 20), temporal_visibility: store('temporal_visibility', 10) },
     },
-    global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
+    global: {
+      membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
+      ...(options.metricsPort !== undefined && {
+        metrics: {
+          prometheus: { framework: 'opentelemetry', listenAddress: `127.0.0.1:${options.metricsPort}` },
+        },
+      }),
+    },
     services: Object.fromEntries(services),
     clusterMetadata: {
       enableGlobalNamespace: false,
