@@ -207,9 +207,9 @@ async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
   try {
     return await run.scopes.turn.run(() => untilAnswered(run, progress));
   } catch (error) {
-    // What is stopped may also fail, for example because no worker had taken it yet.
-    if (isCancellation(error) || run.scopes.turn.consideredCancelled)
-      return { ...progress, status: 'stopped', preview: '' };
+    // A call that is stopped may also fail.
+    const isStopped = isCancellation(error) || run.scopes.turn.consideredCancelled;
+    if (isStopped) return { ...progress, status: 'stopped', preview: '' };
     if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
     return { ...progress, status: 'failed', preview: '', error: reasonOf(error) };
   }
@@ -324,7 +324,6 @@ async function goOnInNewRun(
   { turn, step, messages, settle, tasks, gate }: TurnProgress,
   inbox: TurnInbox,
 ): Promise<never> {
-  const stop = inbox.pendingStop();
   return continueAsNew<typeof agentTurn>({
     ...sessionOf(input),
     carry: inbox.carry({
@@ -333,7 +332,7 @@ async function goOnInNewRun(
       steering: [...messages, ...inbox.takeSteering()],
       settle,
       tasks,
-      stop,
+      stop: inbox.pendingStop(),
       gate,
     }),
   });

@@ -121,12 +121,12 @@ async function runShape(load: Load, shape: Shape): Promise<Record<string, string
   const seconds = (after.at - before.at) / 1000;
   const perSecond = (of: (counts: Counters) => number | undefined): number =>
     ((of(after) ?? 0) - (of(before) ?? 0)) / seconds;
-  const most = (of: (sample: Sample) => number): number => Math.max(...samples.map(of));
+  const maxOf = (of: (sample: Sample) => number): number => Math.max(...samples.map(of));
   const calls = spreadOf(samples.map(({ modelCalls }) => modelCalls)).median;
   const heartbeats = perSecond(({ heartbeats: count }) => count);
   const cores = (of: (counts: Counters) => number): string => digits(perSecond(of) / 1000);
   return {
-    'open model calls, median and most': `${digits(calls)}, ${digits(most(({ modelCalls }) => modelCalls))}`,
+    'open model calls, median and most': `${digits(calls)}, ${digits(maxOf(({ modelCalls }) => modelCalls))}`,
     'model calls a second': digits(perSecond(({ steps }) => steps)),
     'turn over its waits, median': ratioText(seen.turnMs, waitMs, 0.5),
     'turn over its waits, p95': ratioText(seen.turnMs, waitMs, 0.95),
@@ -140,16 +140,16 @@ async function runShape(load: Load, shape: Shape): Promise<Record<string, string
     ...(after.temporalCommits !== undefined && {
       "commits a second of Temporal's": digits(perSecond(({ temporalCommits }) => temporalCommits)),
     }),
-    'slots of activities in use, most': digits(most(({ slots }) => slots)),
-    'cached runs, most': digits(most(({ cached }) => cached)),
+    'slots of activities in use, most': digits(maxOf(({ slots }) => slots)),
+    'cached runs, most': digits(maxOf(({ cached }) => cached)),
     'replays of runs that were not cached, a second': digits(perSecond(({ replays }) => replays)),
     'worker, cores': cores(({ cpu }) => cpu.worker),
     'API, cores': cores(({ cpu }) => cpu.api),
     'Temporal, cores': cores(({ cpu }) => cpu.temporal),
     'both Postgres, cores': cores(({ cpu }) => cpu.postgres),
-    'worker, MB': digits(most(({ workerMb }) => workerMb)),
-    'API, MB': digits(most(({ apiMb }) => apiMb)),
-    'Temporal, MB': digits(most(({ temporalMb }) => temporalMb)),
+    'worker, MB': digits(maxOf(({ workerMb }) => workerMb)),
+    'API, MB': digits(maxOf(({ apiMb }) => apiMb)),
+    'Temporal, MB': digits(maxOf(({ temporalMb }) => temporalMb)),
   };
 }
 
@@ -207,32 +207,38 @@ async function stopTurns({ api, bench }: Load): Promise<void> {
 
 /** Milliseconds from when the model's server had sent the first word until a reader of the feed got it. */
 async function firstWords(
-  { api, bench }: Load,
+  load: Load,
   session: string,
   probe: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   try {
-    for (;;) {
-      const { body, status } = await fetch(`${api.url}/v1/sessions/${session}/events?after=0`, {
-        headers: { ...headersOf(api), accept: 'text/event-stream' },
-        signal,
-      });
-      // The session exists only once its message is accepted.
-      if (status === 404) {
-        await sleep(50);
-        continue;
-      }
-      let text = '';
-      for await (const chunk of body ?? []) {
-        text += Buffer.from(chunk as Uint8Array).toString();
-        if (text.includes('event: message.delta')) return Date.now() - bench.stack.models.firstWordAt(probe);
-      }
-      return undefined;
+    let text = '';
+    for await (const chunk of await openFeed(load.api, session, signal)) {
+      text += Buffer.from(chunk).toString();
+      const hasWords = text.includes('event: message.delta');
+      if (hasWords) return Date.now() - load.bench.stack.models.firstWordAt(probe);
     }
+    return undefined;
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
+  }
+}
+
+/** Waits until the session exists, which it does once its message is accepted. */
+async function openFeed(
+  api: ApiProcess,
+  session: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  for (;;) {
+    const { body, status } = await fetch(`${api.url}/v1/sessions/${session}/events?after=0`, {
+      headers: { ...headersOf(api), accept: 'text/event-stream' },
+      signal,
+    });
+    if (status === 200 && body) return body;
+    await sleep(50);
   }
 }
 
