@@ -12,7 +12,7 @@ import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { type Authenticator, hashSecret, makeKeyId, makeSecret } from '../server/auth.ts';
+import { type Authenticator, hashSecret, makeKeyId, makeSecret, requireOperator } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -26,6 +26,11 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
     async createApiKey({ tenant, body: { expires_at: expiresAt, ...key } }) {
       if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now())
         throw new Failure('Unprocessable', 'expires_at is in the past');
+      if (key.scopes.includes('metrics') && tenant !== OPERATOR_TENANT)
+        throw new Failure(
+          'Unprocessable',
+          `metrics is a scope for keys of the tenant ${OPERATOR_TENANT}; a tenant's own figures are in /v1/usage`,
+        );
       return makeKey(deps, tenant, { ...key, expiresAt });
     },
     async revokeApiKey({ caller, db, params: { id } }) {
@@ -39,22 +44,17 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
 
   serveResource(app, tenants, {
     listTenants({ tenant, query }) {
-      requireOperator(tenant);
+      requireOperator(tenant, 'Tenants are listed');
       return readTextPage(query, 'id', (limit, after) => listTenants(pool, limit, after));
     },
     async createTenant({ tenant: operator, body: { id, name = id } }) {
-      requireOperator(operator);
+      requireOperator(operator, 'Tenants are made');
       const tenant = await insertTenant(pool, id, name);
       if (!tenant) throw new Failure('Conflict', `There is a tenant ${id} already`);
       const api_key = await makeKey(deps, id, { name: 'admin', scopes: ['admin'] });
       return { ...tenant, api_key };
     },
   });
-}
-
-function requireOperator(tenant: string): void {
-  if (tenant !== OPERATOR_TENANT)
-    throw new Failure('Forbidden', `Tenants are made by admins of the tenant ${OPERATOR_TENANT}`);
 }
 
 async function makeKey(

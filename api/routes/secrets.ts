@@ -7,7 +7,7 @@ import { secrets } from '#domain/resource/secrets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
-import { OPERATOR_TENANT } from '#domain/tenant.ts';
+import { requireOperator } from '../server/auth.ts';
 
 export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }: ApiDeps): void {
   serveResource(app, secrets, {
@@ -24,8 +24,7 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
     },
     deleteSecret: async ({ db, params: { name } }) => isName(name) && (await deleteSecret(db, name)),
     async rotateSecrets({ tenant }) {
-      if (tenant !== OPERATOR_TENANT)
-        throw new Failure('Forbidden', `Keys are rotated by admins of the tenant ${OPERATOR_TENANT}`);
+      requireOperator(tenant, 'Encryption keys are rotated');
       const resealed = await resealRows(pool, rows, sealer.keyId, (sealed, place) =>
         sealer.seal(sealer.open(sealed, place), place),
       );

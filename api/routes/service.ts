@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import { isDiskFull } from '#domain/files/disk-full.ts';
-import { Failure } from '#domain/errors.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
-import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { countEgress } from '#store/egress-store.ts';
 import { countOpenTurns } from '#store/turns/turn-store.ts';
 import { probeWrite } from '#store/postgres/write-probe.ts';
-import { callerOf } from '../server/auth.ts';
+import { callerOf, requireOperator } from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { problems } from '../server/openapi.ts';
 
@@ -75,11 +73,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   app.get(
     '/metrics',
     {
-      config: { scope: 'read' },
+      config: { scope: 'metrics' },
       schema: {
         tags: ['service'],
         operationId: 'getMetrics',
-        summary: 'Prometheus metrics of this process',
+        summary: 'Prometheus metrics of this process, for the operator',
         response: {
           200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
           ...problems(),
@@ -87,11 +85,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      if (callerOf(request).tenant !== OPERATOR_TENANT)
-        throw new Failure(
-          'Forbidden',
-          `Metrics are of all tenants, and for keys of the tenant ${OPERATOR_TENANT}`,
-        );
+      requireOperator(callerOf(request).tenant, 'Metrics, which cover all tenants, are read');
       if (Date.now() - counted > COUNT_KEPT_MS) {
         try {
           deps.metrics.openTurns(await countOpenTurns(deps.pool));

@@ -8,6 +8,7 @@ import { type ApiKeyRow, findApiKeyByHash } from '#store/api-key-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { Failure } from '#domain/errors.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 
 export interface Caller {
   readonly tenant: string;
@@ -114,6 +115,12 @@ function unknownKey(): Failure {
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!caller.scopes.has(scope))
     throw new Failure('Forbidden', `This needs a key with the scope ${scope}`, { scope });
+}
+
+/** `what` says what only the operator may do, such as "Tenants are made". */
+export function requireOperator(tenant: string, what: string): void {
+  if (tenant !== OPERATOR_TENANT)
+    throw new Failure('Forbidden', `${what} with keys of the tenant ${OPERATOR_TENANT}, the operator's`);
 }
 
 /** The caller of a route that needs a key. */

@@ -1,5 +1,5 @@
 /** The scopes that an API key may have. */
 
-/** `admin` includes the others. */
-export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;
+/** `admin` includes the others. `metrics` is for keys of the operator's tenant: it reads `/metrics` and nothing else. */
+export const SCOPES = ['read', 'run', 'approve', 'metrics', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];

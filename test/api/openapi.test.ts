@@ -175,9 +175,18 @@ describe('IN-1 the OpenAPI document', () => {
     assert.doesNotMatch(body, /secret-turn-id/);
   });
 
-  it('R8 gives its numbers, which are of all tenants, to nobody but operators', async () => {
-    const { key } = await api.makeTenant();
-    assert.equal((await api.ask('GET', '/metrics', { key })).status, 403);
+  it('R8 gives its numbers, which cover all tenants, to nobody but the operator', async () => {
+    const statusFor = async (key: string | null) => (await api.ask('GET', '/metrics', { key })).status;
+    const { key: ofTenant } = await api.makeTenant();
+    assert.deepEqual(await Promise.all([null, ofTenant].map(statusFor)), [401, 403]);
+    for (const scope of ['read', 'run', 'approve'] as const)
+      assert.equal(await statusFor(await api.makeKey([scope])), 403, scope);
+    const scraper = await api.makeKey(['metrics']);
+    assert.equal(await statusFor(scraper), 200);
+    assert.equal((await api.ask('GET', '/v1/usage', { key: scraper })).status, 403);
+    const body = { name: 'scraper', scopes: ['metrics'] };
+    assert.equal((await api.ask('POST', '/v1/api-keys', { body })).status, 201);
+    assert.equal((await api.ask('POST', '/v1/api-keys', { body, key: ofTenant })).status, 422);
   });
 
   it('takes a caller’s request id, and makes one when it is none', async () => {
