@@ -22,7 +22,7 @@ export function sweepId(taskQueue: string): string {
 export interface SweepActivities {
   /** Restarts or ends lost work, including that of features. */
   sweep_lost_work(): Promise<number>;
-  /** Deletes rows, and objects of workspaces, whose retention is over. */
+  /** Adds model uses to their sums, and deletes rows and objects of workspaces whose retention is over. */
   prune_rows(): Promise<number>;
   /** Removes sandboxes that are no longer needed, if this worker's engine has them. */
   reap_boxes(): Promise<number>;

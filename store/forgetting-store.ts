@@ -10,6 +10,7 @@ import { deleteSome } from './old-rows.ts';
 import type { Pool } from './postgres/pool.ts';
 import type { Db } from './postgres/database.ts';
 import { below, execute, type PageEnd, readRow, readRows, type RowOf } from './postgres/statements.ts';
+import { mergeUsage } from './budgets/usage-rollup.ts';
 import { type TenantDb, forTenant } from './postgres/tenant-db.ts';
 import { inTransaction } from './postgres/transaction.ts';
 
@@ -119,7 +120,7 @@ type OnRemoved = (db: Db, kind: string, count: number) => Promise<void>;
 
 /**
  * Removes what a session contained until then. A session that was used since stays, without the removed data. Costs
- * stay as sums by day, agent and model. Safe to repeat.
+ * stay as sums without the session. Safe to repeat.
  */
 export async function removeSessionRows(
   pool: Pool,
@@ -157,13 +158,17 @@ export async function removeSessionRows(
     ['assignments', sql`${ofTenant} and id in ${condition}`, 'assignments'],
     ['tool_rate_buckets', own],
     ['events', sql`${own} and at <= ${until} and (turn_id is null or turn_id in ${turns})`, 'events'],
+    [
+      'messages',
+      sql`${own} and coalesce((select t.created_at from turns t where t.tenant_id = ${tenant} and t.id = turn_id),
+        created_at) <= ${until}`,
+      'messages',
+    ],
   ];
   const scope = { tenant, session, until, own, turns, calls };
   for (const part of parts) await changeRows(pool, part.ofSession?.(scope), onRemoved);
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
-  await removeMessages(db, session, until, onRemoved);
-  await execute(pool)`
-    update model_uses set session_key = '', turn_id = '' where ${own} and turn_id in ${turns}`;
+  await mergeUsage(db, 'session', session);
   const last: readonly Removal[] = [
     marked(tenant, parts),
     ['turns', sql`${own} and id in ${turns}`, 'turns'],
@@ -203,6 +208,7 @@ export async function removeUserRows(
     marked(tenant, parts),
   ];
   for (const removal of removals) await removeAll(pool, removal, onRemoved);
+  await mergeUsage(forTenant(pool, tenant), 'user', user);
   for (const { after } of ofFeatures) await changeRows(pool, after, onRemoved);
 }
 
@@ -249,35 +255,5 @@ async function removeAll(pool: Pool, [table, where, counted]: Removal, onRemoved
       const removed = await deleteSome(tx, table, where, BATCH);
       await onRemoved(tx, counted ?? 'other', removed);
       return removed;
-    });
-}
-
-/** The same commit adds up what the deleted answers have cost. */
-async function removeMessages(
-  db: TenantDb,
-  session: string,
-  until: Date,
-  onRemoved: OnRemoved,
-): Promise<void> {
-  for (let count = BATCH; count >= BATCH; )
-    count = await inTransaction(db, async (tx) => {
-      const gone = await readRow<{ n: number }>(tx)`
-        with gone as (
-          delete from messages where ctid = any (array(
-            select m.ctid from messages m left join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
-            where m.tenant_id = ${tx} and m.session_key = ${session} and coalesce(t.created_at, m.created_at) <= ${until}
-            limit ${BATCH}))
-          returning turn_id, role, model, usage, usd, created_at),
-        costs as (
-          insert into model_uses (tenant_id, kind, session_key, turn_id, agent_key, model, usage, usd, created_at)
-          select ${tx}, 'forgotten', '', '', t.agent_key, g.model, jsonb_build_object(
-              'inputTokens', sum((g.usage ->> 'inputTokens')::bigint), 'outputTokens', sum((g.usage ->> 'outputTokens')::bigint),
-              'cachedInputTokens', sum((g.usage ->> 'cachedInputTokens')::bigint)), sum(g.usd), max(g.created_at)
-          from gone g join turns t on t.tenant_id = ${tx} and t.id = g.turn_id
-          where g.role = 'assistant' and g.model is not null and g.model <> 'none'
-          group by t.agent_key, g.model, date_trunc('day', g.created_at), g.usd is null)
-        select count(*)::int as n from gone`;
-      await onRemoved(tx.unbound, 'messages', gone?.n ?? 0);
-      return gone?.n ?? 0;
     });
 }

@@ -174,30 +174,6 @@ export interface Tables {
     position: Int8 | null;
     created_at: Generated<Timestamp>;
   };
-  model_uses: {
-    tenant_id: string;
-    id: Generated<string>;
-    kind:
-      | 'summary'
-      | 'failed'
-      | 'unused'
-      | 'embedding'
-      | 'knowledge'
-      | 'memory'
-      | 'reading'
-      | 'media'
-      | 'hook'
-      | 'sampling'
-      | 'direct'
-      | 'forgotten';
-    session_key: string;
-    turn_id: string;
-    agent_key: string;
-    model: string;
-    usage: Json<unknown>;
-    usd: Numeric | null;
-    created_at: Generated<Timestamp>;
-  };
   sessions: {
     tenant_id: string;
     key: string;
@@ -373,6 +349,7 @@ export interface Tables {
     cached_tokens: Generated<Int8>;
     cost_usd: Numeric | null;
     unpriced_calls: Generated<number>;
+    uses_once: Generated<string[]>;
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;

@@ -2,6 +2,7 @@
 import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
 import type { Retention } from '#domain/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import { addUsesToSums } from '#store/budgets/usage-rollup.ts';
 import { removeUnneededFiles } from '#store/files/file-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
@@ -36,6 +37,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       ...recover,
     ),
     prune_rows: part(
+      () => addUsesToSums(pool),
       () => pruneOldRows(pool, [...Object.values(OLD_ROWS), ...rows.flatMap(({ oldRows = [] }) => oldRows)]),
       () => removeUnneededFiles(pool, rows),
       ...prune,

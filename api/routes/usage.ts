@@ -11,9 +11,9 @@ const DAY_MS = 86_400_000;
 
 export function addRoutes(app: Api): void {
   serveResource(app, usage, {
-    async getUsage({ db, caller, query: { by, agent, session, model, ...days } }) {
+    async getUsage({ db, caller, query: { by, agent, user, session, model, ...days } }) {
       const { from, to } = daysOf(days, Date.now());
-      const filter = { from, to, agent, session, model, user: caller.confinedTo };
+      const filter = { from, to, agent, user, session, model, confinedTo: caller.confinedTo };
       const rows = await readUsage(db, by, filter, MAX_ROWS + 1);
       return { from, to, data: rows.slice(0, MAX_ROWS), truncated: rows.length > MAX_ROWS };
     },

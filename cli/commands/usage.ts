@@ -14,7 +14,7 @@ export function register(command: Command): void {
 
 function printUsage({ out, err }: CommandContext, { data, from, to, truncated }: Usage): void {
   if (data.length === 0) return out.line(`No model was used from ${from} to ${to}.`);
-  const keys = (['day', 'agent', 'session', 'model', 'kind'] as const).filter(
+  const keys = (['day', 'agent', 'user', 'session', 'model', 'kind'] as const).filter(
     (key) => data[0]?.[key] !== undefined,
   );
   printTable<Row>(

@@ -4,8 +4,7 @@ import { costsNothing } from './meter.ts';
 
 /**
  * `memory`: remembering what was said in conversations. `reading`: a tool that reads media. `direct`: a request from an
- * agent's own program. `unused`: an answer that arrived after another attempt's answer. `forgotten`: sums of answers
- * whose transcript is deleted.
+ * agent's own program. `unused`: an answer that arrived after another attempt's answer.
  */
 export const MODEL_USE_KINDS = [
   'summary',
@@ -19,7 +18,6 @@ export const MODEL_USE_KINDS = [
   'hook',
   'sampling',
   'direct',
-  'forgotten',
 ] as const;
 
 export interface ModelUse {

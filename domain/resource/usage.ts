@@ -1,5 +1,5 @@
 /** Uses of models and their costs, summed as the caller requests (DU-7). */
-import { usageQuerySchema, usageSchema } from '../schema/budget.ts';
+import { USAGE_KEYS, usageQuerySchema, usageSchema } from '../schema/budget.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 export const MAX_DAYS = 366;
@@ -11,17 +11,18 @@ export const usage = defineResource(
       method: 'GET',
       path: '/v1/usage',
       scope: 'read',
-      summary: 'Sum up what models were used, by agent, session, model and day',
+      summary: 'Sum up what models were used, by agent, user, session, model and day',
       description: `At most ${MAX_DAYS} days, in UTC. Costs are those known when the answers were recorded.`,
       query: usageQuerySchema,
       answer: usageSchema,
       command: {
         help: 'what models were used and what they cost',
         flags: {
-          by: ['--by <keys>', 'agent, session, model, day, kind, joined by commas', { default: 'day' }],
+          by: ['--by <keys>', `${USAGE_KEYS.join(', ')}, joined by commas`, { default: 'day' }],
           from: ['--from <date>', 'first day, UTC (30 days ago)'],
           to: ['--to <date>', 'last day, UTC (today)'],
           agent: ['--agent <key>', 'of this agent'],
+          user: ['--user <user>', 'of this user'],
           session: ['--session <key>', 'of this session'],
           model: ['--model <model>', 'of this model'],
         },

@@ -96,7 +96,7 @@ export const budgetSchema = z.object({
   updated_at: timeSchema,
 });
 
-export const USAGE_KEYS = ['agent', 'session', 'model', 'day', 'kind'] as const;
+export const USAGE_KEYS = ['agent', 'user', 'session', 'model', 'day', 'kind'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
 
 const USAGE_KINDS = ['answer', ...MODEL_USE_KINDS] as const;
@@ -110,10 +110,11 @@ export const usageQuerySchema = z.object({
     .default('day')
     .transform((text) => [...new Set(text.split(','))])
     .pipe(z.array(z.enum(USAGE_KEYS)).min(1))
-    .describe('What to tell apart: agent, session, model, day, kind, joined by commas'),
+    .describe(`What to tell apart: ${USAGE_KEYS.join(', ')}, joined by commas`),
   from: dateSchema.optional().describe('First day, UTC; 30 days ago when absent'),
   to: dateSchema.optional().describe('Last day, UTC; today when absent'),
   agent: nameSchema.optional(),
+  user: labelSchema.optional(),
   session: sessionKeySchema.optional(),
   model: labelSchema.optional(),
 });
@@ -124,7 +125,8 @@ export const usageSchema = z.object({
   data: z.array(
     z.object({
       agent: nameSchema.optional(),
-      session: sessionKeySchema.optional(),
+      user: z.string().optional().describe('Empty for use without a user'),
+      session: z.string().optional().describe('Empty for use without a session'),
       model: z.string().optional(),
       day: dateSchema.optional(),
       kind: z

@@ -1,10 +1,13 @@
 /**
- * What models have used, from the answers and from uses without an answer: by agent, session, model, day and kind
- * (DU-7).
+ * What models have used, by agent, user, session, model, day and kind (DU-7): the sums, and the uses that are not in them
+ * yet.
  */
+import { type RawBuilder, sql } from 'kysely';
 import type { UsageKey, usageSchema } from '#domain/schema/budget.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
+import { readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import { USES } from './usage-rollup.ts';
 
 export interface UsageFilter {
   /** Days in UTC, both included: `YYYY-MM-DD`. */
@@ -13,54 +16,55 @@ export interface UsageFilter {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly model?: string | undefined;
-  /** Only sessions of this user; null means all. */
-  readonly user: string | null;
+  readonly user?: string | undefined;
+  /** The only user whose use the caller may see; null means all. */
+  readonly confinedTo: string | null;
 }
 
 type UsageRow = Kept<typeof usageSchema>['data'][number];
 
-const KEYS: Readonly<Record<UsageKey, string>> = {
-  agent: 'u.agent_key',
-  session: 'u.session_key',
-  model: 'u.model',
-  day: `to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
-  kind: 'u.kind',
-};
+const COLUMNS = {
+  agent: 'agent_key',
+  user: 'user_id',
+  session: 'session_key',
+  model: 'model',
+  day: 'day',
+  kind: 'kind',
+} as const satisfies Record<UsageKey, string>;
 
-/** All answers of models, and their uses without an answer. */
-const USES = `
-  select t.agent_key, m.session_key, m.model, 'answer' as kind, m.usage, m.usd, m.created_at
-  from messages m join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
-  where m.tenant_id = $1 and m.role = 'assistant' and m.model is not null and m.model <> 'none'
-    and m.created_at >= ($2::date at time zone 'UTC') and m.created_at < (($3::date + 1) at time zone 'UTC')
-  union all
-  select agent_key, session_key, model, kind, usage, usd, created_at from model_uses
-  where tenant_id = $1 and created_at >= ($2::date at time zone 'UTC')
-    and created_at < (($3::date + 1) at time zone 'UTC')`;
+/** The columns that both sums have. */
+const FIELDS = sql`day, agent_key, model, kind, calls, input_tokens, output_tokens, cached_tokens, usd, unpriced_calls`;
 
 /** Returns at most `limit` rows, newest day first, then in the order of their keys. */
-export async function readUsage(
+export function readUsage(
   db: TenantDb,
   by: readonly UsageKey[],
-  { from, to, agent, session, model, user }: UsageFilter,
+  { from, to, agent, session, model, user, confinedTo }: UsageFilter,
   limit: number,
 ): Promise<UsageRow[]> {
-  const columns = by.map((key) => `${KEYS[key]} as "${key}"`).join(', ');
-  const places = by.map((_, index) => index + 1);
-  const order = by.map((key, index) => `${index + 1}${key === 'day' ? ' desc' : ''}`).join(', ');
-  const { rows } = await db.unbound.query<UsageRow>(
-    `select ${columns}, count(*)::int as calls,
-       coalesce(sum((u.usage ->> 'inputTokens')::bigint), 0)::float8 as input_tokens,
-       coalesce(sum((u.usage ->> 'outputTokens')::bigint), 0)::float8 as output_tokens,
-       coalesce(sum((u.usage ->> 'cachedInputTokens')::bigint), 0)::float8 as cached_tokens,
-       sum(u.usd)::float8 as cost_usd, count(*) filter (where u.usd is null)::int as unpriced_calls
-     from (${USES}) u
-     where ($4::text is null or u.agent_key = $4) and ($5::text is null or u.session_key = $5)
-       and ($6::text is null or u.model = $6)
-       and ($8::text is null or exists (
-         select 1 from sessions s where s.tenant_id = $1 and s.key = u.session_key and s.user_id = $8))
-     group by ${places.join(', ')} order by ${order} limit $7`,
-    [db.tenant, from, to, agent ?? null, session ?? null, model ?? null, limit, user],
-  );
-  return rows;
+  const hasNames =
+    [session, user].some((name) => name !== undefined) ||
+    confinedTo !== null ||
+    by.some((key) => key === 'session' || key === 'user');
+  const sums = sql.table(hasNames ? 'usage_by_session' : 'usage_by_day');
+  const fields = hasNames ? sql`${FIELDS}, session_key, user_id` : FIELDS;
+  const equal = (column: string, value: string | null | undefined): RawBuilder<unknown> =>
+    value === undefined || value === null ? sql`` : sql`and ${sql.ref(column)} = ${value}`;
+  const condition = sql`tenant_id = ${db} and day between ${from}::date and ${to}::date ${equal('agent_key', agent)}
+    ${equal('model', model)} ${equal('session_key', session)} ${equal('user_id', user)} ${equal('user_id', confinedTo)}`;
+  const selected = by.map((key) => {
+    const column = sql.ref(COLUMNS[key]);
+    return sql`${key === 'day' ? sql`to_char(day, 'YYYY-MM-DD')` : column} as ${sql.ref(key)}`;
+  });
+  const order = by.map((key) => (key === 'day' ? sql`u.day desc` : sql.ref(`u.${COLUMNS[key]}`)));
+  return readRows<UsageRow>(db)`
+    select ${sql.join(selected)}, sum(calls)::float8 as calls, sum(input_tokens)::float8 as input_tokens,
+      sum(output_tokens)::float8 as output_tokens, sum(cached_tokens)::float8 as cached_tokens,
+      sum(usd)::float8 as cost_usd, sum(unpriced_calls)::float8 as unpriced_calls
+    from (
+      select ${fields} from ${sums} where ${condition}
+      union all
+      select ${fields} from (select ${USES} from model_uses) uses where ${condition}
+    ) u
+    group by ${sql.join(by.map((key) => sql.ref(`u.${COLUMNS[key]}`)))} order by ${sql.join(order)} limit ${limit}`;
 }

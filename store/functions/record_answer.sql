@@ -13,11 +13,13 @@ language plpgsql as $$
 declare
   pos bigint;
   agent text;
+  owner text;
+  turn_agent text;
   unwritten boolean;
   held int := (p_answer #>> '{budget,attempt}')::int;
 begin
   -- The session's row is locked first, as everywhere: one order of locks.
-  select position + 1, agent_key, has_unwritten into pos, agent, unwritten from sessions where tenant_id = p_tenant and key = p_session for update;
+  select position + 1, agent_key, user_id, has_unwritten into pos, agent, owner, unwritten from sessions where tenant_id = p_tenant and key = p_session for update;
   if jsonb_path_exists(p_calls, '$[*].fence') and exists (select from turns
       where tenant_id = p_tenant and id = p_turn and status in ('completed', 'failed', 'stopped')) then
     return 'over';
@@ -63,7 +65,13 @@ begin
       cost_usd = case when p_answer -> 'usd' is null then cost_usd
                       else coalesce(cost_usd, 0) + (p_answer ->> 'usd')::numeric end,
       unpriced_calls = unpriced_calls + (case when p_answer -> 'usd' is null then 1 else 0 end)
-    where tenant_id = p_tenant and id = p_turn;
+    where tenant_id = p_tenant and id = p_turn returning agent_key into turn_agent;
+  if p_answer ->> 'model' <> 'none' and turn_agent is not null then
+    insert into model_uses (tenant_id, session_key, agent_key, user_id, model, kind, input_tokens, output_tokens, cached_tokens, usd)
+      values (p_tenant, p_session, turn_agent, coalesce(owner, ''), p_answer ->> 'model', 'answer',
+        coalesce((p_answer #>> '{usage,inputTokens}')::bigint, 0), coalesce((p_answer #>> '{usage,outputTokens}')::bigint, 0),
+        coalesce((p_answer #>> '{usage,cachedInputTokens}')::bigint, 0), (p_answer ->> 'usd')::numeric);
+  end if;
   if p_answer ? 'uses' then perform note_model_uses(p_tenant, p_session, p_turn, p_answer -> 'uses'); end if;
   perform append_events(p_tenant, p_session, p_turn, p_feed);
   if jsonb_array_length(p_approvals) > 0 then

@@ -226,6 +226,8 @@ create table turns (
   cached_tokens  bigint not null default 0,
   cost_usd       numeric,
   unpriced_calls int not null default 0,
+  -- Names of model uses that count once, however often they are recorded (ModelUse.once).
+  uses_once      text[] not null default '{}',
   created_at     timestamptz not null default now(),
   started_at     timestamptz,
   ended_at       timestamptz,
@@ -268,8 +270,6 @@ create unique index messages_in_order on messages (tenant_id, session_key, posit
 -- Messages that no turn has taken; each answer that would end a turn checks for them.
 create index messages_waiting on messages (tenant_id, session_key) where position is null and turn_id is null;
 create unique index messages_answer on messages (tenant_id, turn_id, step) where role = 'assistant';
--- Rows are in time order, so a range of days is found by summaries of blocks, which make inserts hardly slower.
-create index messages_by_time on messages using brin (created_at);
 create index messages_with_attachments on messages using gin (attachments jsonb_path_ops) where attachments is not null;
 
 -- The ledger (DU-2) and the audit log of every call. `args` is what people may see; `args_sealed` contains the real
@@ -847,24 +847,59 @@ create index egress_requests_by_time on egress_requests using brin (created_at);
 
 -- Usage and embeddings
 
--- DU-7. Uses of models without an answer in a transcript: summaries, calls that failed after the model read them,
--- answers that came too late. Those in a transcript are messages.
+-- DU-7. Each use of a model, in an answer or without one, until the sweep adds it to the two sums below. Steps only add
+-- rows here, so that none waits for another. `session_key` is empty for work without a session, `user_id` for a session
+-- without a user.
 create table model_uses (
-  tenant_id   text not null references tenants,
-  id          uuid not null default gen_random_uuid(),
-  -- `forgotten`: answers whose messages are deleted, summed by day.
-  kind        text not null check (kind in ('summary','failed','unused','embedding','knowledge','memory','reading','media','hook','sampling','direct','forgotten')),
-  session_key text not null,
-  turn_id     text not null,
-  agent_key   text not null,
-  model       text not null,
-  -- In the form of messages.usage and messages.usd.
-  usage       jsonb not null,
-  usd         numeric,
-  created_at  timestamptz not null default now(),
-  primary key (tenant_id, id)
+  tenant_id     text not null,
+  session_key   text not null,
+  agent_key     text not null,
+  user_id       text not null,
+  model         text not null,
+  kind          text not null check (kind in ('answer','summary','failed','unused','embedding','knowledge','memory','reading','media','hook','sampling','direct')),
+  input_tokens  bigint not null,
+  output_tokens bigint not null,
+  cached_tokens bigint not null,
+  -- Null when the model's price is unknown.
+  usd           numeric,
+  created_at    timestamptz not null default now()
 );
-create index model_uses_by_time on model_uses using brin (created_at);
+
+-- Sums by day (UTC), which name nobody, so that a year of a large tenant is some thousand rows. `usd` is the cost of the
+-- priced calls, null when there are none.
+create table usage_by_day (
+  tenant_id      text not null,
+  day            date not null,
+  agent_key      text not null,
+  model          text not null,
+  kind           text not null,
+  calls          bigint not null,
+  input_tokens   bigint not null,
+  output_tokens  bigint not null,
+  cached_tokens  bigint not null,
+  usd            numeric,
+  unpriced_calls bigint not null,
+  primary key (tenant_id, day, agent_key, model, kind)
+);
+
+-- The same use by session and user, for requests that name or list them. When a session is removed or a user forgotten,
+-- their sums move to the empty name.
+create table usage_by_session (
+  tenant_id      text not null,
+  session_key    text not null,
+  day            date not null,
+  agent_key      text not null,
+  user_id        text not null,
+  model          text not null,
+  kind           text not null,
+  calls          bigint not null,
+  input_tokens   bigint not null,
+  output_tokens  bigint not null,
+  cached_tokens  bigint not null,
+  usd            numeric,
+  unpriced_calls bigint not null,
+  primary key (tenant_id, session_key, day, agent_key, user_id, model, kind)
+);
 
 -- Vectors that a provider's model has returned, so that it is called once for a text (DE-2). Those of different models
 -- are never compared.

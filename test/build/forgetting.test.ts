@@ -2,6 +2,7 @@ import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Forgetting } from '#domain/forgetting.ts';
+import { addUsesToSums } from '#store/budgets/usage-rollup.ts';
 import { writeDocument } from '#store/files/document-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
@@ -88,15 +89,27 @@ describe('forgetting', () => {
     }
   });
 
-  it('keeps what it has cost, in sums that name no session', async () => {
-    const usage = async () => (await stack.ask('GET', '/v1/usage?by=agent')).body.data[0];
-    await say('paid', 'hello');
-    const before = await usage();
+  it('DU-7 keeps what it has cost, in sums that name no session, and no user who is forgotten', async () => {
+    const usage = async (by: string) => (await stack.ask('GET', `/v1/usage?by=${by}`)).body.data;
+    const names = async (by: 'session' | 'user') =>
+      (await usage(by)).map((row: Record<string, unknown>) => row[by]);
+    await say('paid', 'hello', 'payer');
+    await addUsesToSums(stack.pool);
+    await say('paid', 'hello again', 'payer');
+    const before = await usage('agent,kind');
+    assert.deepEqual(
+      [(await names('session')).includes('paid'), (await names('user')).includes('payer')],
+      [true, true],
+    );
     await forget('/v1/sessions/paid');
-    const { input_tokens, output_tokens } = await usage();
-    assert.deepEqual([input_tokens, output_tokens], [before.input_tokens, before.output_tokens]);
-    const { rows } = await stack.pool.query(`select from model_uses where session_key = 'paid'`);
-    assert.equal(rows.length, 0);
+    assert.deepEqual(await usage('agent,kind'), before);
+    assert.deepEqual(
+      [(await names('session')).includes('paid'), (await names('user')).includes('payer')],
+      [false, true],
+    );
+    await forget('/v1/users/payer');
+    assert.deepEqual(await usage('agent,kind'), before);
+    assert.deepEqual(await whereIs('payer'), ['forgettings']);
   });
 
   it('stops what runs in it, and a call that waits for a person', async () => {

@@ -137,8 +137,8 @@ describe('DU-7 accounts of a budget', () => {
     assert.equal(await answer(tenant, 'slow', { usd: 0.2 }, 1, 1), 'recorded');
     assert.equal(await answer(tenant, 'slow', { usd: 0.3 }, 1, 2), 'refused');
     const { rows } = await pool.query(
-      'select kind, usd::float8, (select cost_usd::float8 from turns where tenant_id = $1) as turn from model_uses where tenant_id = $1',
-      [tenant],
+      'select kind, usd::float8, (select cost_usd::float8 from turns where tenant_id = $1) as turn from model_uses where tenant_id = $1 and kind <> $2',
+      [tenant, 'answer'],
     );
     assert.deepEqual(rows, [{ kind: 'unused', usd: 0.3, turn: 0.5 }]);
     const { spent, reserved } = await only(tenant, 'usd');

@@ -33,7 +33,6 @@ const TABLES = [
   'gate_checks',
   'handoff_routes',
   'messages',
-  'model_uses',
   'node_invocations',
   'nodes',
   'schedule_runs',

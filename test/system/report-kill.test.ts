@@ -175,14 +175,15 @@ models:
     assert.deepEqual(await madeBytes(video?.result), MP4);
     const seen = media.seen.find(({ line }) => line.startsWith(ORDERS.speech));
     assert.equal(seen?.body.input, 'North sold 12, South 30.');
-    const { rows } = await stand.pool.query<{ model: string; uses: number }>(
-      `select model, count(*)::int as uses from model_uses where turn_id = $1 and kind in ('media', 'reading') group by model order by model`,
-      [turn],
+    const used = await stand.ask(tenant, 'GET', '/v1/usage?by=model,kind&session=sales');
+    assert.ok(used);
+    const uses = (used.body.data as { kind: string; calls: number }[]).filter(({ kind }) =>
+      ['media', 'reading'].includes(kind),
     );
     assert.deepEqual(
-      rows.map(({ uses }) => uses),
+      uses.map(({ calls: times }) => times),
       [1, 1, 1, 1],
-      JSON.stringify(rows),
+      JSON.stringify(uses),
     );
   });
 });

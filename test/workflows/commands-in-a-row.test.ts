@@ -88,8 +88,8 @@ describe('DU-1 commands in a row', () => {
       results.map((_, at) => at + 1),
     );
     const { rows } = await live.pool.query(
-      `select 1 from model_uses where tenant_id = $1 and turn_id = $2 and kind = 'unused'`,
-      [live.tenant, turn],
+      `select 1 from model_uses where tenant_id = $1 and session_key = $2 and kind = 'unused'`,
+      [live.tenant, word],
     );
     assert.equal(rows.length, 0);
     assert.equal(askedOf(word).length, steps);

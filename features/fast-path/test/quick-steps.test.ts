@@ -179,8 +179,8 @@ rules:
       assert.deepEqual([row.status, row.text, row.steps], ['completed', 'Paced.', 13]);
       const calls = (await ran(session)).filter(({ type }) => type === 'call_model');
       const { rows } = await live.pool.query(
-        `select 1 from model_uses where tenant_id = $1 and turn_id = $2 and kind = 'unused'`,
-        [live.tenant, turn_id],
+        `select 1 from model_uses where tenant_id = $1 and session_key = $2 and kind = 'unused'`,
+        [live.tenant, session],
       );
       assert.equal(rows.length, 0);
       const ways = calls.slice(1).map(({ local }) => local);

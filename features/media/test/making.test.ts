@@ -144,7 +144,7 @@ describe('TL media in a turn', () => {
     const use = { kind: 'media', model: 'minimax/MiniMax-H3', usage, usd: 0.32, once } as const;
     await ledger.noteUses({ tenant: stack.tenant, session: 'lost', turn }, [use]);
     const { rows } = await stack.pool.query(
-      `select cost_usd::float as cost, (select count(*)::int from model_uses where turn_id = t.id) as uses
+      `select cost_usd::float as cost, (select count(*)::int from model_uses where session_key = t.session_key and kind = 'media') as uses
          from turns t where tenant_id = $1 and id = $2`,
       [stack.tenant, turn],
     );

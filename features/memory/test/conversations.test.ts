@@ -105,7 +105,7 @@ describe('VF-2 what is said in conversations', () => {
     await stack.worker.ended(search);
     assert.match((await stack.worker.calls(search))[0]?.result ?? '', /Dr Bell/);
     const { rows } = await stack.pool.query(
-      `select kind, usage ->> 'inputTokens' as tokens from model_uses where tenant_id = $1 and agent_key = 'keeps' and kind = 'memory'`,
+      `select kind, input_tokens as tokens from model_uses where tenant_id = $1 and agent_key = 'keeps' and kind = 'memory'`,
       [stack.tenant],
     );
     assert.deepEqual(rows, [{ kind: 'memory', tokens: '100' }]);

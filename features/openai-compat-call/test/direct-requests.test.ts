@@ -49,31 +49,37 @@ models:
     const { turn_id } = await stack.worker.say(session, `openai_compat_call ${args}`, { agent });
     await stack.worker.ended(turn_id);
     const { rows } = await stack.pool.query(
-      `select kind, model, usage, usd::float8 from model_uses where turn_id = $1`,
-      [turn_id],
+      `select kind, model, input_tokens::int, output_tokens::int, cached_tokens::int, usd::float8 from model_uses
+       where session_key = $1 and kind <> 'answer'`,
+      [session],
     );
     return { turn: turn_id, call: (await stack.worker.calls(turn_id)).at(-1), uses: rows };
   }
 
-  const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0) => ({
-    inputTokens,
-    outputTokens,
-    cachedInputTokens,
-  });
-
   it('counts what the server says that it has used, in the words of each endpoint', async () => {
     const used = async (endpoint: string) => (await ask(endpoint.replace('/', '-'), endpoint)).uses[0];
-    const chat = { kind: 'direct', model: 'site/m', usage: usage(100, 20, 40), usd: 0.00012 };
+    const chat = {
+      kind: 'direct',
+      model: 'site/m',
+      input_tokens: 100,
+      output_tokens: 20,
+      cached_tokens: 40,
+      usd: 0.00012,
+    };
     assert.deepEqual(await used('chat/completions'), chat);
-    assert.deepEqual((await used('responses')).usage, usage(7, 3));
-    assert.deepEqual((await used('embeddings')).usage, usage(9, 0));
-    assert.deepEqual((await used('rerank')).usage, usage(11, 0));
+    const tokens = async (endpoint: string) => {
+      const { input_tokens, output_tokens } = await used(endpoint);
+      return [input_tokens, output_tokens];
+    };
+    assert.deepEqual(await tokens('responses'), [7, 3]);
+    assert.deepEqual(await tokens('embeddings'), [9, 0]);
+    assert.deepEqual(await tokens('rerank'), [11, 0]);
   });
 
   it('counts what was expected where the server does not say, and nothing of an error', async () => {
     const silent = await ask('silent', 'moderations', { input: 'x'.repeat(4000) });
     assert.equal(silent.uses[0].model, 'site/moderations');
-    assert.ok(silent.uses[0].usage.inputTokens >= 1000);
+    assert.ok(silent.uses[0].input_tokens >= 1000);
     const refused = await ask('refused', 'images/generations', { prompt: 'x' });
     assert.equal(refused.call?.code, 'ExecutionFailed');
     assert.deepEqual(refused.uses, []);
@@ -82,7 +88,7 @@ models:
   it('what broke off counts as used, since it may have been paid for', async () => {
     const { call, uses } = await ask('broken', 'completions');
     assert.equal(call?.code, 'OutcomeUnknown');
-    assert.deepEqual([uses[0].kind, uses[0].usage.outputTokens], ['failed', 50]);
+    assert.deepEqual([uses[0].kind, uses[0].output_tokens], ['failed', 50]);
   });
 
   it('is one call of the turn’s budget', async () => {
