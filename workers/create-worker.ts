@@ -7,6 +7,7 @@ import type { Feature } from '#domain/feature.ts';
 import { createActivities } from './create-activities.ts';
 import type { ActivityParts } from './worker-core.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
+import { ContainedWorker } from './contained/contained-worker.ts';
 import { limitActivities } from './interceptors/activity-limit.ts';
 import { createHeartbeats, HEARTBEAT_MS } from './interceptors/heartbeat.ts';
 import { ownNamespaceOnly } from './interceptors/own-namespace.ts';
@@ -74,7 +75,7 @@ export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   };
-  const kind = config.worker.lean ? LeanWorker : Worker;
+  const kind = config.worker.lean ? LeanWorker : ContainedWorker;
   const workers = [
     await kind.create({
       ...shared,

@@ -1,5 +1,6 @@
 /** Replays histories as the workers of the test run would. */
-import { type ReplayWorkerOptions, type ReplayResult, Worker } from '@temporalio/worker';
+import type { ReplayWorkerOptions, ReplayResult } from '@temporalio/worker';
+import { ContainedWorker } from '#workers/contained/contained-worker.ts';
 import { quietRuntime } from './quiet-runtime.ts';
 
 export interface ReplayedHistory {
@@ -18,5 +19,5 @@ export function replayHistories(
 ): AsyncIterableIterator<ReplayResult> {
   quietRuntime();
   const options = { ...encoding, workflowBundle, debugMode: false };
-  return Worker.runReplayHistories(options, histories);
+  return ContainedWorker.runReplayHistories(options, histories);
 }

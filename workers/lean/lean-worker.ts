@@ -22,7 +22,7 @@ import type {
   WorkerThreadOutput,
 } from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
 
-const THREAD = new URL('./workflow-thread.ts', import.meta.url);
+const THREAD = new URL('./lean-thread.ts', import.meta.url);
 
 /** Three times the server's workflow task timeout; an activation takes milliseconds. */
 const STUCK_MS = 30_000;
