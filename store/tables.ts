@@ -82,6 +82,9 @@ export interface Tables {
     spent: Generated<Numeric>;
     reserved: Generated<Numeric>;
     extra: Generated<Numeric>;
+    shard: Generated<number>;
+    share: Generated<Numeric>;
+    share_of: Generated<Numeric>;
   };
   decision_proofs: {
     tenant_id: string;

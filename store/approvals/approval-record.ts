@@ -162,7 +162,7 @@ async function allowMore(tx: TenantTx, ask: BudgetAsk): Promise<void> {
     .values({ tenant_id: tx.tenant, budget_id: budget, subject, since, measure, extra: more })
     .onConflict((on) =>
       on
-        .columns(['tenant_id', 'budget_id', 'subject', 'since', 'measure'])
+        .columns(['tenant_id', 'budget_id', 'subject', 'since', 'measure', 'shard'])
         .doUpdateSet((is) => ({ extra: is('budget_accounts.extra', '+', is.ref('excluded.extra')) })),
     )
     .execute();

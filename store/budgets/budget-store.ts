@@ -25,6 +25,9 @@ export interface BudgetRow {
   readonly updated_at: Date;
 }
 
+/** Of all shards of an account. */
+const amounts = sql`sum(spent)::float8 as spent, sum(reserved)::float8 as reserved, sum(extra)::float8 as extra`;
+
 /**
  * Accounts of the newest period with use, the most used first. Turns are too numerous to list; sessions are limited to
  * the user of the parameter.
@@ -33,12 +36,13 @@ const columns = (
   confinedTo: string | null = null,
 ) => sql`b.id, b.scope, b.subject, b.period, b.config, b.created_by, b.created_at, b.updated_at,
   (select coalesce(jsonb_agg(to_jsonb(x)), '[]') from (
-     select a.subject, a.since, a.measure, a.spent::float8, a.reserved::float8, a.extra::float8 from budget_accounts a
+     select a.subject, a.since, a.measure, ${amounts} from budget_accounts a
      where a.tenant_id = b.tenant_id and a.budget_id = b.id and b.scope <> 'turn'
        and (${confinedTo}::text is null or b.scope <> 'session' or exists (select 1 from sessions s
          where s.tenant_id = a.tenant_id and s.key = a.subject and s.user_id = ${confinedTo}))
        and a.since = (select max(n.since) from budget_accounts n where n.tenant_id = b.tenant_id and n.budget_id = b.id)
-     order by a.spent + a.reserved desc, a.subject, a.measure limit 100) x) as accounts`;
+     group by a.subject, a.since, a.measure
+     order by sum(a.spent + a.reserved) desc, a.subject, a.measure limit 100) x) as accounts`;
 
 function configOf(budget: Budget): string {
   const { scope: _, subject: __, period: ___, ...config } = budget;
@@ -95,14 +99,14 @@ export function listAccounts(
   limit: number,
 ): Promise<(AccountRow & { readonly budget: string })[]> {
   return readRows<AccountRow & { readonly budget: string }>(db)`
-    select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, spent::float8, reserved::float8,
-       extra::float8
+    select budget_id as budget, subject, to_char(since, 'YYYY-MM-DD') as since, measure, ${amounts}
      from budget_accounts where tenant_id = ${db} and (${budget}::text is null or budget_id = ${budget})
        and (${subject}::text is null or subject = ${subject})
        and (${confinedTo}::text is null or not exists (select 1 from sessions s
          where s.tenant_id = ${db} and s.user_id is distinct from ${confinedTo}
          and (s.key = subject or s.key = (select session_key from turns t
            where t.tenant_id = ${db} and t.id = subject))))
+     group by budget_id, subject, budget_accounts.since, measure
      order by budget_accounts.since desc, budget_id, subject, measure limit ${limit}`;
 }
 

@@ -34,10 +34,6 @@ begin
     perform note_used(p_tenant, p_session, read);
     select * into session_row from sessions where tenant_id = p_tenant and key = p_session;
   end if;
-  if p_budget ? 'settle' then
-    perform settle_budget(p_tenant, p_budget #>> '{settle,holder}', (p_budget #>> '{settle,attempt}')::int,
-      p_budget #> '{settle,spent}');
-  end if;
   if p_budget ? 'holder' and answer.id is null and has_budgets(p_tenant, agent_row.key,
       coalesce(turn_row.budget_root, session_row.budget_root), p_budget) then
     budget := reserve_budget(p_tenant, p_session, p_turn, p_budget ->> 'holder', coalesce((
@@ -45,6 +41,9 @@ begin
                'tokens', (m.usage ->> 'inputTokens')::bigint + (m.usage ->> 'outputTokens')::bigint))
       from messages m where m.tenant_id = p_tenant and m.session_key = p_session and m.position is not null
         and m.role = 'assistant' order by m.position desc limit 1), '{}'), p_budget);
+  elsif p_budget ? 'settle' then
+    perform settle_budget(p_tenant, p_budget #>> '{settle,holder}', (p_budget #>> '{settle,attempt}')::int,
+      p_budget #> '{settle,spent}');
   end if;
   return jsonb_build_object(
     'budget', budget,

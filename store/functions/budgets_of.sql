@@ -1,9 +1,10 @@
 -- The limits that apply to a turn's calls: one row per account, in the order in which all of them are locked. p_root is
 -- the root that the tree's use counts for. p_agent is the acting agent: a delegate's use counts for its own agent's
 -- budgets as well. p_budget: the settings' budgets, and the default reserve when neither a budget nor the previous call
--- sets one.
+-- sets one. `shards` is how many rows the account has: one where few steps run at the same time.
 create function budgets_of(p_tenant text, p_root jsonb, p_agent text, p_budget jsonb) returns table (
-  budget_id text, scope text, subject text, since date, measure text, most numeric, reserve numeric, on_limit text
+  budget_id text, scope text, subject text, since date, measure text, most numeric, reserve numeric, on_limit text,
+  shards int
 )
 language sql stable as $$
   with subjects (scope, subject) as (
@@ -29,7 +30,8 @@ language sql stable as $$
     case r.period when 'total' then date '1970-01-01' else date_trunc(r.period, now() at time zone 'UTC')::date end,
     m.measure, m.most, least(m.most, coalesce((r.config #>> array['reserve', m.measure])::numeric,
                                               (p_budget #>> array['reserve', m.measure])::numeric, 1)),
-    coalesce(r.config ->> 'on_limit', 'ask')
+    coalesce(r.config ->> 'on_limit', 'ask'),
+    case when s.scope in ('turn', 'session') then 1 else 8 end
   from rules r join subjects s on s.scope = r.scope and r.subject in ('', s.subject)
     cross join lateral (select k.measure, (r.config ->> k.measure)::numeric as most
                         from unnest(array['tokens','usd','seconds','calls']) k (measure)) m

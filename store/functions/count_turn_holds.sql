@@ -7,9 +7,10 @@ declare
 begin
   for h in
     with gone as (delete from budget_holds where tenant_id = p_tenant and turn_id = p_turn returning *)
-    select * from gone order by budget_id, subject, since, measure
+    select * from gone order by budget_id, subject, since, measure, shard
   loop
     update budget_accounts set reserved = reserved - h.amount, spent = spent + h.amount
-      where tenant_id = p_tenant and budget_id = h.budget_id and subject = h.subject and since = h.since and measure = h.measure;
+      where tenant_id = p_tenant and budget_id = h.budget_id and subject = h.subject and since = h.since and measure = h.measure
+        and shard = h.shard;
   end loop;
 end $$;

@@ -9,10 +9,11 @@ begin
   for h in
     with gone as (
       delete from budget_holds where tenant_id = p_tenant and holder = p_holder and attempt <= p_attempt returning *
-    ) select * from gone order by budget_id, subject, since, measure, attempt
+    ) select * from gone order by budget_id, subject, since, measure, shard, attempt
   loop
     update budget_accounts set reserved = reserved - h.amount,
         spent = spent + case when h.attempt = p_attempt then coalesce((p_spent ->> h.measure)::numeric, h.amount) else h.amount end
-      where tenant_id = p_tenant and budget_id = h.budget_id and subject = h.subject and since = h.since and measure = h.measure;
+      where tenant_id = p_tenant and budget_id = h.budget_id and subject = h.subject and since = h.since and measure = h.measure
+        and shard = h.shard;
   end loop;
 end $$;

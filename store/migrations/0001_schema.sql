@@ -739,7 +739,9 @@ create table budgets (
 );
 create unique index budgets_once on budgets (tenant_id, scope, subject, period);
 
--- spent + reserved stays within the budget's limit plus `extra`, except for what calls cost beyond their reserve.
+-- spent + reserved stays within the budget's limit plus `extra`, except for what calls cost beyond their reserve. An
+-- account that many sessions share is several rows (shards), so that their steps do not wait for each other's commit. A
+-- shard reserves within its share; the shares together are at most the limit (reserve_budget).
 create table budget_accounts (
   tenant_id text not null references tenants,
   budget_id text not null,
@@ -749,7 +751,11 @@ create table budget_accounts (
   spent     numeric not null default 0,
   reserved  numeric not null default 0,
   extra     numeric not null default 0,
-  primary key (tenant_id, budget_id, subject, since, measure)
+  shard     int not null default 0,
+  share     numeric not null default 0,
+  -- The limit, without additions, that was divided; another limit is divided again.
+  share_of  numeric not null default 0,
+  primary key (tenant_id, budget_id, subject, since, measure, shard)
 );
 create index budget_accounts_by_period on budget_accounts (tenant_id, since desc, budget_id, subject, measure);
 
@@ -764,6 +770,7 @@ create table budget_holds (
   since     date not null,
   measure   text not null,
   amount    numeric not null,
+  shard     int not null default 0,
   primary key (tenant_id, holder, attempt, budget_id, subject, since, measure)
 );
 create index budget_holds_by_turn on budget_holds (tenant_id, turn_id);

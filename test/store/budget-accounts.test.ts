@@ -236,14 +236,14 @@ describe('DU-7 accounts of a budget', () => {
     ]);
   });
 
-  it('an approval adds to the account once, and the call then has room', async () => {
-    const tenant = await newTenant({ scope: 'session', calls: 1 });
+  async function addsOnce(scope: 'session' | 'tenant'): Promise<void> {
+    const tenant = await newTenant({ scope, calls: 1 });
     await newSession(tenant, 'more');
     await begin(tenant, 'more');
     await answer(tenant, 'more');
     const { budget } = await begin(tenant, 'more', 2);
     assert.ok(budget && !budget.held);
-    const { id, scope, subject, since, measure } = budget.exceeded;
+    const { id, subject, since, measure } = budget.exceeded;
     const budgets = createBudgetLedger(pool, () => undefined);
     const approval = {
       id: 'apr_x',
@@ -271,7 +271,11 @@ describe('DU-7 accounts of a budget', () => {
     for (const _ of [1, 2]) await settleApproval(forTenant(pool, tenant), yes);
     assert.equal((await only(tenant, 'calls')).extra, 2);
     assert.ok((await begin(tenant, 'more', 2)).budget?.held);
-  });
+  }
+
+  for (const scope of ['session', 'tenant'] as const)
+    it(`an approval adds to the account of a ${scope} once, and the call then has room`, () =>
+      addsOnce(scope));
 
   it('a question that an attempt asked before it died goes when the next attempt has room', async () => {
     const tenant = await newTenant({ scope: 'tenant', calls: 1 });

@@ -88,7 +88,7 @@ describe('DU-7 roots of budgets', () => {
     };
     const counted = async (): Promise<string[]> => {
       const { rows } = await pool.query<{ subject: string; reserved: number }>(
-        'select subject, reserved::int from budget_accounts where tenant_id = $1',
+        'select subject, sum(reserved)::int as reserved from budget_accounts where tenant_id = $1 group by subject',
         [tenant],
       );
       return rows.map(({ subject, reserved }) => `${subject} ${reserved}`).toSorted();

@@ -92,8 +92,9 @@ export function createBudgetSteps(place: () => { pool: Pool; ledger: TurnLedger 
   }
   async function accounts(tenant: string): Promise<Account[]> {
     const { rows } = await place().pool.query<Account>(
-      `select budget_id, subject, measure, spent::float8, reserved::float8, extra::float8 from budget_accounts
-       where tenant_id = $1 order by 1, 2, 3`,
+      `select budget_id, subject, measure, sum(spent)::float8 as spent, sum(reserved)::float8 as reserved,
+         sum(extra)::float8 as extra
+       from budget_accounts where tenant_id = $1 group by budget_id, subject, since, measure order by 1, 2, 3`,
       [tenant],
     );
     return rows;

@@ -75,7 +75,7 @@ describe('DU-7 kill -9 of all workers under budgets', { timeout: 900_000 }, () =
 
   it('a tenant’s account is the sum of its turns', async () => {
     const { rows } = await stand.pool.query<{ tenant: number; turns: number }>(
-      `select max(spent) filter (where subject = '')::int as tenant, sum(spent) filter (where subject <> '')::int as turns
+      `select sum(spent) filter (where subject = '')::int as tenant, sum(spent) filter (where subject <> '')::int as turns
        from budget_accounts group by tenant_id`,
     );
     assert.equal(rows.length, 2);
