@@ -62,6 +62,7 @@ export async function createActivities(
     budgets,
     budgetLedger,
     embed,
+    log: parts.log,
     extensions: (name) => features.extensions(name),
   };
   const features = joined(await Promise.all(modules.map(async (module) => module.createWorkerPart(core))));

@@ -18,7 +18,6 @@ import { watchWorkers } from './watch-workers.ts';
 export interface WorkerParts extends ActivityParts {
   readonly features: readonly Pick<Feature, 'worker'>[];
   readonly connection: NativeConnection;
-  readonly log: { warn(details: object, message: string): void };
   /** Throws ForeignNamespace when the namespace belongs to another installation. */
   readonly belongs: () => Promise<void>;
   readonly bundle: WorkflowBundle;

@@ -35,6 +35,7 @@ import type { Machine } from './create-machine.ts';
 const TRANSCRIPTS = 64 * 1024 * 1024;
 
 export interface ActivityParts {
+  readonly log: { warn(details: object, message: string): void };
   readonly config: Config;
   readonly pool: Pool;
   readonly notifier: EventNotifier;
@@ -68,6 +69,7 @@ export interface WorkerCore extends WorkerBase {
   readonly budgets: BudgetGuard;
   readonly budgetLedger: BudgetLedger;
   readonly embed: Embed;
+  readonly log: ActivityParts['log'];
 }
 
 export type WorkerBase = ReturnType<typeof createWorkerBase>;

@@ -120,13 +120,3 @@ export const FORGETTING: ActivityOptions = {
   heartbeatTimeout: TOOL_HEARTBEAT,
   retry: { ...RETRY, maximumInterval: '1 minute' },
 };
-
-/**
- * For one attempt at an address, which has its own shorter limit. A failed delivery is a result, so only failures of
- * Postgres or the worker are retried.
- */
-export const DELIVERING: ActivityOptions = {
-  startToCloseTimeout: '2 minutes',
-  heartbeatTimeout: TOOL_HEARTBEAT,
-  retry: RETRY,
-};

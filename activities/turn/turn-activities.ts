@@ -5,7 +5,7 @@ import { awaitsAnswer } from '#store/teams/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import { markHooked } from '#store/turns/message-store.ts';
-import { noteStop } from '#store/postgres/change-feed.ts';
+import { sendNotice } from '#store/postgres/change-feed.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { ModelActivity } from './step-engine.ts';
@@ -34,7 +34,7 @@ export function createTurnActivities(
     }),
     end_turn: endTurn,
     end_lost_turns: createEndLostTurns(pool, endTurn),
-    hasten_stop: ({ workflow_id }) => noteStop(pool, workflow_id),
+    hasten_stop: ({ workflow_id }) => sendNotice(pool, 'stops', workflow_id),
     stop_session: createStopSession(parts),
   };
 }

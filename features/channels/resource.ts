@@ -14,7 +14,7 @@ import {
   pairingSchema,
 } from './schema.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import { DELIVERIES, DELIVERY_STATUSES, deliverySchema } from '#features/webhooks-out/schema.ts';
+import { DELIVERIES, DELIVERY_STATUSES, deliverySchema, stateWords } from '#features/webhooks-out/schema.ts';
 import type { Columns } from '#domain/resource/command.ts';
 import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
@@ -22,7 +22,7 @@ const columns: Columns<z.output<typeof channelSchema>> = {
   channel: 'key',
   type: 'type',
   agent: 'agent',
-  state: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : 'off'),
+  state: (row) => (row.enabled ? stateWords(row) : 'off'),
   inbound: { flexible: 'inbound' },
   created: { ago: 'created_at' },
 };

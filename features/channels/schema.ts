@@ -1,5 +1,6 @@
 /** Chat channels as requests, rows and answers contain them (IN-4). */
 import { z } from 'zod';
+import { breakerShape } from '#features/webhooks-out/schema.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { type Kept, labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 
@@ -95,6 +96,7 @@ export const channelSchema = z.object({
   inbound: z.string().meta({ description: 'Where the service has to call, below the public address' }),
   enabled: z.boolean(),
   failing_since: timeSchema.nullable().meta({ description: 'Nothing has reached the service since then' }),
+  ...breakerShape,
   created_by: z.string(),
   created_at: timeSchema,
 });

@@ -16,7 +16,8 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
       deliverer: {
         takes: ({ channel_key }) => channel_key !== null,
         // The row of a channel's webhook has only posts of channels.
-        deliver: (tenant, delivery) => deliverToChannel(parts, tenant, delivery as ChannelDelivery),
+        deliver: (tenant, delivery, signal) =>
+          deliverToChannel(parts, tenant, delivery as ChannelDelivery, signal),
       },
     },
   };

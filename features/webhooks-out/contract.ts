@@ -1,34 +1,24 @@
-/** Outgoing webhooks (IN-4): what is delivered, when it is retried, and the contract of the workflow that delivers. */
-import type { DeliveryReport } from './schema.ts';
-
-export const WEBHOOK_DELIVERY = 'webhookDelivery';
-
-/** Contains only ids: address, secret and event are in rows. */
-export interface DeliveryInput {
-  readonly tenant: string;
-  /** The delivery's id, which is its `webhook-id`. */
-  readonly id: string;
-}
+/** Outgoing webhooks (IN-4): what is delivered, when it is retried, and how much waits. */
 
 /** The kind of a delivery without an event, which tests whether somebody is reached at all. It is tried once. */
 export const NOTIFY_TEST = 'approval.test';
 export const NOTIFY_WORDS = 'Approvals are told here. This is a test; nothing has to be done about it.';
 
-export interface WebhookActivities {
-  /** Makes and records one attempt. Safe to repeat: a recorded attempt is not made again before the next is due. */
-  deliver_webhook(input: DeliveryInput): Promise<DeliveryReport>;
-}
-
-/** The ids are random, so no two tenants have the same. The workflow that sent it before may not have closed yet. */
-export function deliveryWorkflowId(id: string, redelivered: number): string {
-  return redelivered === 0 ? `webhook/${id}` : `webhook/${id}/${redelivered}`;
-}
-
 /** Seconds between attempts: the schedule of the Standard Webhooks specification. */
 export const RETRY_SECONDS: readonly number[] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
+/** Of the circuit breaker of a webhook's endpoint (breaker.ts). */
+export const BREAKER_STATES = ['closed', 'open', 'half-open'] as const;
+export type BreakerState = (typeof BREAKER_STATES)[number];
+
 /** Webhooks of a tenant. Each is matched with each event. */
 export const MAX_WEBHOOKS = 100;
+
+/** Deliveries that wait for one webhook. When there are more, the oldest have failed. */
+export const MAX_WAITING = 10_000;
+
+/** A delivery that has not come through for so long has failed. */
+export const LONGEST_WAIT_DAYS = 5;
 
 /** How long the previous secret also signs, unless a rotation says otherwise. */
 export const ROTATION_SECONDS = 86_400;

@@ -1,5 +1,6 @@
 /** The interface through which other features deliver webhooks that have no HTTP address: by mail, to a chat. */
-import type { AttemptRecord, DeliveryBasis } from './store/webhook-delivery-store.ts';
+import type { AttemptRecord } from './store/delivery-queue-store.ts';
+import type { DeliveryBasis } from './store/delivery-store.ts';
 import type { WebhookRow } from './store/webhook-store.ts';
 
 export interface Deliverer {

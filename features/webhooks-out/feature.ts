@@ -8,7 +8,6 @@ export const webhooksOut = defineFeature({
   rows: () => import('./rows.ts'),
   settings: [webhooksSettings],
   worker: () => import('./worker.ts'),
-  workflows: [new URL('./workflow.ts', import.meta.url)],
   routes: [() => import('./routes.ts'), () => import('./notify-test.ts')],
   subcommands: { approvals: () => import('./commands.ts') },
   commands: [

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
 import type { NotifyTest } from './schema.ts';
 import { findDelivery, insertNotifyTests } from './store/webhook-store.ts';
-import { startDueDeliveries } from './temporal.ts';
+import { announceDeliveries } from './announce-deliveries.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -21,7 +21,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 /** A test that is pending then is reported as pending. @throws Failure */
 async function notifyTest(
-  { pool, temporal }: Pick<ApiDeps, 'pool' | 'temporal'>,
+  { pool }: Pick<ApiDeps, 'pool'>,
   tenant: string,
   to: string | undefined,
 ): Promise<NotifyTest[]> {
@@ -34,7 +34,7 @@ async function notifyTest(
         ? 'Nobody is told of approvals: add a webhook with the events approval.*, to an address or to mailto:'
         : `No webhook with the id or address ${to} is told of approvals`,
     );
-  await startDueDeliveries(pool, temporal);
+  await announceDeliveries(pool);
   const until = Date.now() + PATIENCE_MS;
   for (;;) {
     const rows = await Promise.all(made.map((one) => findDelivery(db, one.webhook_id, one.id)));

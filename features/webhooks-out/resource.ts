@@ -6,6 +6,7 @@ import {
   deliverySchema,
   notifyTestCreateSchema,
   notifyTestSchema,
+  stateWords,
   webhookChangeSchema,
   webhookCreateSchema,
   webhookRotationSchema,
@@ -20,7 +21,7 @@ const columns: Columns<z.output<typeof webhookSchema>> = {
   id: 'id',
   url: { flexible: 'url' },
   events: { flexible: (row) => row.events.join(' ') },
-  state: (row) => (row.enabled ? (row.failing_since ? 'failing' : 'on') : (row.disabled_reason ?? 'off')),
+  state: (row) => (row.enabled ? stateWords(row) : (row.disabled_reason ?? 'off')),
   created: { ago: 'created_at' },
 };
 

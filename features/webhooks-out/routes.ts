@@ -1,5 +1,5 @@
 /** Serves outgoing webhooks from their rows: addresses are judged, and secrets are sealed and shown once. */
-import { HAS_DUE } from './store/webhook-delivery-store.ts';
+import { HAS_DUE } from './store/delivery-queue-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from './contract.ts';
 import { Failure } from '#domain/errors.ts';
@@ -22,7 +22,8 @@ import {
   updateWebhook,
   type WebhookRow,
 } from './store/webhook-store.ts';
-import { startDueDeliveries } from './temporal.ts';
+import { announceDeliveries } from './announce-deliveries.ts';
+import { showBreaker } from './breaker.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
@@ -30,10 +31,10 @@ import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  const { pool, temporal, notifier } = deps;
+  const { pool, notifier } = deps;
   const { sealer } = deps.secrets;
-  const startDue = () => startDueDeliveries(pool, temporal);
-  notifier.whenDue(HAS_DUE, startDue);
+  const announce = () => announceDeliveries(pool);
+  notifier.whenDue(HAS_DUE, announce);
 
   serveResource(
     app,
@@ -102,12 +103,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         ),
       async redeliverFailed({ db, params }) {
         const redelivered = await redeliver(db, params.id);
-        await startDue();
+        await announce();
         return { redelivered };
       },
       async redeliver({ db, params }) {
         await redeliver(db, params.id, params.delivery);
-        await startDue();
+        await announce();
         const row = await findDelivery(db, params.id, params.delivery);
         return row && showDelivery(row);
       },
@@ -147,7 +148,7 @@ async function refuseTarget(
 }
 
 function show(row: WebhookRow) {
-  return { ...row, agent: row.agent_key, user: row.user_id };
+  return { ...row, ...showBreaker(row), agent: row.agent_key, user: row.user_id };
 }
 
 export function showDelivery(row: DeliveryRow) {

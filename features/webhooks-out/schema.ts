@@ -1,11 +1,9 @@
 /** Outgoing webhooks and their deliveries, as requests and answers contain them. */
 import { z } from 'zod';
-import { mailAddressOf } from './contract.ts';
 import { EVENT_TYPES } from '#domain/event.ts';
-import { eventProblem, ROTATION_SECONDS } from './contract.ts';
+import { BREAKER_STATES, eventProblem, mailAddressOf, ROTATION_SECONDS } from './contract.ts';
 import {
   changeShape,
-  type Kept,
   labelSchema,
   nameSchema,
   sessionKeySchema,
@@ -81,6 +79,17 @@ export const webhookRotationSchema = z.strictObject({
     .describe('So long deliveries are signed with the secret before as well'),
 });
 
+/** Of webhooks and channels. */
+export const breakerShape = {
+  state: z
+    .enum(BREAKER_STATES)
+    .describe(
+      '`open`: it has failed, and is probed at `next_attempt_at`; `half-open`: the next attempt decides',
+    ),
+  failures: z.int().describe('Failed attempts in a row'),
+  next_attempt_at: timeSchema.nullable().describe('Nothing is sent before; null while it is `closed`'),
+};
+
 export const webhookSchema = z.object({
   id: z.uuid(),
   url: z.string(),
@@ -93,6 +102,7 @@ export const webhookSchema = z.object({
   enabled: z.boolean(),
   disabled_reason: z.string().nullable().describe('Why it was disabled, when nobody did it'),
   failing_since: timeSchema.nullable().describe('No delivery has come through since then'),
+  ...breakerShape,
   created_by: z.string(),
   created_at: timeSchema,
 });
@@ -133,15 +143,6 @@ export const notifyTestSchema = z.object({
 });
 export type NotifyTest = z.infer<typeof notifyTestSchema>;
 
-/** What history contains of an attempt. */
-const deliveryReportSchema = z.object({
-  status: z.enum(DELIVERY_STATUSES),
-  attempts: z.int(),
-  /** Milliseconds until the next one. */
-  wait: z.int().optional(),
-});
-export type DeliveryReport = Kept<typeof deliveryReportSchema>;
-
 /** Deliveries as a table, also those of channels. */
 export const DELIVERIES = {
   flags: { status: ['--status <status>', DELIVERY_STATUSES.join(', ')] },
@@ -155,3 +156,12 @@ export const DELIVERIES = {
   },
   nothing: 'no deliveries',
 } as const;
+
+/** Whether an enabled webhook or channel works, as a column. */
+export function stateWords({
+  state,
+  failing_since,
+}: Pick<z.output<typeof webhookSchema>, 'state' | 'failing_since'>): string {
+  if (state !== 'closed') return state;
+  return failing_since ? 'failing' : 'on';
+}

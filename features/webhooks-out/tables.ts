@@ -18,8 +18,10 @@ declare module '#store/tables.ts' {
       waits: Generated<number>;
       redelivered: Generated<number>;
       next_at: Generated<Timestamp>;
-      claimed_until: Generated<Timestamp>;
+      claimed_until: Timestamp | null;
+      fence: Generated<number>;
       held_back: Generated<boolean>;
+      pending_since: Generated<Timestamp>;
       last_status: number | null;
       problem: string | null;
       post: Json<unknown> | null;
@@ -43,6 +45,9 @@ declare module '#store/tables.ts' {
       enabled: Generated<boolean>;
       disabled_reason: string | null;
       failing_since: Timestamp | null;
+      failures: Generated<number>;
+      pace: Generated<number>;
+      retry_at: Generated<Timestamp>;
       created_by: string;
       created_at: Generated<Timestamp>;
     };

@@ -1,14 +1,20 @@
-/** Provides the deliveries of a worker. */
+/** Sends the deliveries in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
-import { createWebhookActivities } from './activities.ts';
-import { startDueDeliveries } from './temporal.ts';
+import { attemptDelivery } from './attempt.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { HAS_DUE, trimQueues } from './store/delivery-queue-store.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  const { config, pool, reach } = core;
-  const deliverers = () => core.extensions('deliverer');
-  return {
-    activities: { ...createWebhookActivities({ ...core, settings: config.webhooks, deliverers }) },
-    recover: () => startDueDeliveries(pool, reach),
-  };
+  const { config, pool, notifier, changes, log } = core;
+  const deps = { ...core, settings: config.webhooks, deliverers: () => core.extensions('deliverer') };
+  const { look, close } = createDispatcher({
+    pool,
+    attempt: (db, claim, signal) => attemptDelivery(deps, db, claim, signal),
+    onError: (error) => log.warn({ err: error }, 'deliveries could not be sent or recorded'),
+    graceMs: config.worker.shutdownGraceSeconds * 1_000,
+  });
+  notifier.whenDue(HAS_DUE, async () => look());
+  changes.subscribe('deliveries', look);
+  return { recover: () => trimQueues(pool), close };
 }

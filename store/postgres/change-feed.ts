@@ -15,10 +15,17 @@ const POLL_MS = 2_000;
 const LOOK_BACK = '1 minute';
 
 /**
- * What processes keep in memory or wait for, by the name of its table; `stops` are workflows that cancel an activity
- * (`noteStop`).
+ * What processes keep in memory or wait for, by the name of its table; `stops` are workflows that cancel an activity, and
+ * `deliveries` are due (`sendNotice`).
  */
-export type ChangeKind = 'secrets' | 'custom_tools' | 'nodes' | 'node_results' | 'settings' | 'stops';
+export type ChangeKind =
+  | 'secrets'
+  | 'custom_tools'
+  | 'nodes'
+  | 'node_results'
+  | 'settings'
+  | 'stops'
+  | 'deliveries';
 
 export interface ChangeFeed {
   /**
@@ -54,12 +61,11 @@ export async function noteSettings(db: TenantDb): Promise<string> {
 }
 
 /**
- * Tells all workers that this workflow cancels an activity, so that its worker asks Temporal for it now. It is only
- * quicker: a lost notice is made up for by the activity's next heartbeat.
+ * Tells all workers that `subject` needs them now: the workflow that cancels an activity, or the tenant whose deliveries
+ * are due. It is only quicker: their next heartbeat or look makes up for a lost notice.
  */
-export async function noteStop(pool: Pool, workflowId: string): Promise<void> {
-  const notice: ChangeKind = 'stops';
-  await pool.query('select pg_notify($1, $2)', [CHANNEL, `${notice} ${workflowId}`]);
+export async function sendNotice(pool: Pool, kind: 'stops' | 'deliveries', subject: string): Promise<void> {
+  await pool.query('select pg_notify($1, $2)', [CHANNEL, `${kind} ${subject}`]);
 }
 
 /** The newest such version; `fresh` when it is from the last `seconds`. Undefined when nobody has requested one yet. */

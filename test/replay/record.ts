@@ -10,7 +10,6 @@ import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
 import { SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { AGENT_TURN } from '#domain/turn/turn.ts';
-import { deliveryWorkflowId, WEBHOOK_DELIVERY } from '#features/webhooks-out/contract.ts';
 import { beginForgetting } from '#store/forgetting-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { LiveWorker } from '#test/support/live-worker.ts';
@@ -132,17 +131,6 @@ async function recordForget({ client, pool, taskQueue, tenant }: LiveWorker): Pr
   const workflowId = forgetWorkflowId(id);
   await client.workflow.execute(FORGET, { workflowId, taskQueue, args: [{ tenant, id }] });
   await tell(FORGET, await fetchHistory(client, workflowId));
-}
-
-/** Sends to nobody, so that it is retried and then given up. */
-async function recordWebhook({ ask, worker }: Stack): Promise<void> {
-  const body = { url: 'https://receiver.example/', events: ['turn.completed'] };
-  const { id } = (await ask('POST', '/v1/webhooks', { body })).body;
-  await worker.ended((await worker.say('webhook', 'x')).turn_id);
-  const { data } = (await ask('GET', `/v1/webhooks/${id}/deliveries`)).body;
-  const run = worker.client.workflow.getHandle(deliveryWorkflowId(data[0].id, 0));
-  await worker.until('the delivery', () => run.result().catch(() => undefined));
-  await tell(WEBHOOK_DELIVERY, await fetchHistory(worker.client, run.workflowId));
 }
 
 async function recordSchedule({ client, taskQueue, tenant }: LiveWorker): Promise<void> {
@@ -297,7 +285,6 @@ try {
     await recordExtraction(live);
   }
   if (FORGET.includes(word)) await recordForget(live);
-  if (WEBHOOK_DELIVERY.includes(word)) await recordWebhook(stack);
   if (SCHEDULED_MESSAGE.includes(word)) {
     await recordSchedule(live);
     await recordHeartbeat(stack);

@@ -59,7 +59,6 @@ describe('DU-5 kept histories', () => {
       'sweep',
       'teamTask',
       'wait',
-      'webhookDelivery',
     ]);
     assert.deepEqual([...ends].sort(), ['CANCELED', 'COMPLETED', 'CONTINUED_AS_NEW']);
   });

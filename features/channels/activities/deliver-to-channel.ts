@@ -48,19 +48,15 @@ export async function deliverToChannel(
   deps: DeliverToChannelDeps,
   tenant: string,
   delivery: ChannelDelivery,
+  signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   const channel = await findChannel(forTenant(deps.pool, tenant), delivery.webhook.channel_key ?? '');
   if (!channel) return { answered: null, problem: 'the channel was deleted', isFinal: true };
   const visit = await visitFor(deps, tenant, channel, delivery);
-  if (!visit) return TAKEN;
+  if (!visit) return { ...TAKEN, isSilent: true };
+  const bytes = delivery.post?.waiting ? { bytes: INBOUND_FILE_BYTES } : {};
   try {
-    await visitService(
-      deps,
-      tenant,
-      channel,
-      visit,
-      delivery.post?.waiting ? { bytes: INBOUND_FILE_BYTES } : {},
-    );
+    await visitService(deps, tenant, channel, visit, { ...bytes, signal });
     return TAKEN;
   } catch (error) {
     if (error instanceof SecretProblem) return { answered: null, problem: error.message };

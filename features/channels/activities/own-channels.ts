@@ -3,14 +3,13 @@
  * may be.
  */
 import type { MediaFile } from '#features/media/index.ts';
-import { startDueDeliveries } from '#features/webhooks-out/index.ts';
+import { announceDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/files/attachment.ts';
 import { type ChannelPlace, chatIdOf, POSTED } from '../contract.ts';
 import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
-import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type ArtifactPlaces, asAttachment, putArtifact } from '#features/artifacts/index.ts';
 import { insertDirectPost } from '../store/channel-post-store.ts';
@@ -54,7 +53,6 @@ export interface OwnChannels {
 }
 
 export interface OwnChannelDeps extends ChannelDeps, ArtifactPlaces {
-  readonly reach: Pick<WorkflowReach, 'start'>;
   readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
 }
 
@@ -91,7 +89,7 @@ export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
         post: { place, markdown: text(markdown), files },
       };
       await insertDirectPost(forTenant(pool, call.tenant), channel.webhook_id, post);
-      await startDueDeliveries(pool, deps.reach);
+      await announceDeliveries(pool);
     },
     async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
       // Secrets are removed from words; a file is sent unchanged or not at all.

@@ -17,7 +17,7 @@ import type { ChannelDeps, SendOperation } from './visit-service.ts';
 const EDIT_MS = 1_200;
 /** Milliseconds between two checks of the answer, and so the longest delay of the whole answer. */
 const LOOK_MS = 250;
-/** Milliseconds from the beginning of an attempt; its activity has a little longer. */
+/** Milliseconds from the beginning of an attempt, which has a little longer. */
 const GROW_MS = 90_000;
 /** Time limit of a request, so that a slow service does not delay the whole answer. */
 const REQUEST_MS = 5_000;

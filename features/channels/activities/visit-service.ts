@@ -27,7 +27,7 @@ export type SendOperation = (sender: ChannelSender, context: SendContext) => Pro
 export interface VisitOptions {
   /** Largest answer in bytes. */
   readonly bytes?: number;
-  /** The activity's signal, unless there is no activity. */
+  /** The activity's signal unless it is set. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,8 +37,8 @@ export interface VisitOptions {
  */
 const LIMITS = { redirects: 0, totalMs: 60_000, idleMs: 60_000 };
 /**
- * Time limit of all requests together, below that of an activity. Beyond that limit, the activity would be retried
- * beside itself with nothing recorded.
+ * Time limit of all requests together, below that of an activity and of an attempt at a delivery. Beyond that limit,
+ * nothing would be recorded.
  */
 const VISIT_MS = 100_000;
 const ANSWER_BYTES = 1_048_576;

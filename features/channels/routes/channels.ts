@@ -1,11 +1,12 @@
 /** Serves chat channels from their rows; credentials are sealed and never shown. */
 import {
+  announceDeliveries,
   deleteWebhook,
   listDeliveries,
   openWebhook,
   redeliver,
+  showBreaker,
   showDelivery,
-  startDueDeliveries,
 } from '#features/webhooks-out/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
@@ -39,7 +40,7 @@ import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export async function addRoutes(app: Api, deps: ApiDeps): Promise<void> {
-  const { pool, temporal } = deps;
+  const { pool } = deps;
   const types = await loadChannelTypes(deps.features);
   const { sealer } = deps.secrets;
   const find = async (tenant: string, key: string) => {
@@ -124,7 +125,7 @@ export async function addRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const row = await find(tenant, params.key);
         if (!row) return undefined;
         const redelivered = await redeliver(db, row.webhook_id);
-        await startDueDeliveries(pool, temporal);
+        await announceDeliveries(pool);
         return { redelivered };
       },
     },
@@ -220,6 +221,7 @@ function namedAgents(agent: string | undefined, approvers: readonly string[] = [
 function show(types: ChannelTypes, tenant: string, row: ChannelRow) {
   return {
     ...row,
+    ...showBreaker(row),
     agent: row.agent_key,
     credentials: types[row.type]?.credentials ?? [],
     inbound: inboundPath(tenant, row),

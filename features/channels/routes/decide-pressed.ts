@@ -2,7 +2,7 @@
  * Turns a pressed button into a decision (AP-2). Only the service's identity identifies the presser, who decides as
  * their user.
  */
-import { startDueDeliveries } from '#features/webhooks-out/index.ts';
+import { announceDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Decision, DecisionReceipt } from '#domain/approval/approval.ts';
 import { deciderProblem } from '#domain/approval/approval-decider.ts';
@@ -155,7 +155,7 @@ async function giveLink(
     session: approval.session_key,
     post,
   });
-  await startDueDeliveries(deps.pool, deps.temporal);
+  await announceDeliveries(deps.pool);
   return { words: 'I send you the link in a direct message.', isRefusal: false };
 }
 

@@ -2,7 +2,7 @@
  * Decides what an action in a chat service becomes: a message of a session, a decision, a code for a stranger, or
  * nothing.
  */
-import { startDueDeliveries } from '#features/webhooks-out/index.ts';
+import { announceDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, createHmac, randomInt } from 'node:crypto';
 import { MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 import { messageText } from '../rules/message-text.ts';
@@ -56,7 +56,7 @@ export async function hearInbound(
     session: sessionOf(channel, inbound),
     post,
   });
-  await startDueDeliveries(deps.pool, deps.temporal);
+  await announceDeliveries(deps.pool);
   return undefined;
 }
 
@@ -254,7 +254,7 @@ async function waitForFiles(
   const isNew = await insertDirectPost(db, webhook_id, row, isFirst ? ALBUM_SECONDS : 0);
   // Another part of it has just arrived.
   if (isFirst && !isNew) return waitForFiles(deps, tenant, channel, inbound, message);
-  await startDueDeliveries(deps.pool, deps.temporal);
+  await announceDeliveries(deps.pool);
 }
 
 /** One session for each chat, and for each thread or topic of it. */

@@ -20,6 +20,8 @@ export interface ChannelRow extends RowOf<'channels', 'updated_at'> {
   readonly sealed: string;
   readonly enabled: boolean;
   readonly failing_since: Date | null;
+  readonly failures: number;
+  readonly retry_at: Date;
   readonly created_by: string;
   readonly created_at: Date;
 }
@@ -32,8 +34,8 @@ interface Written {
   readonly credentials: ChannelCredentials;
 }
 
-const CHANNELS = sql`select c.key, c.webhook_id, c.type, c.agent_key, c.settings, w.sealed, w.enabled, w.failing_since,
-    w.created_by, w.created_at
+const CHANNELS = sql`select c.key, c.webhook_id, c.type, c.agent_key, c.settings, w.sealed, w.enabled, w.failing_since, w.failures,
+    w.retry_at, w.created_by, w.created_at
   from channels c join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id`;
 
 /**
@@ -77,7 +79,7 @@ export function insertChannel(
 }
 
 /**
- * Fields that are absent stay unchanged. Returns undefined if there is no such channel, or its credentials were changed
+ * Closes its breaker. Fields that are absent stay unchanged. Returns undefined if there is no such channel, or its credentials were changed
  * since `old` was read.
  */
 export function updateChannel(
@@ -92,7 +94,7 @@ export function updateChannel(
   return inTransaction(pool, async (tx) => {
     const isThere = await affects(tx)`
       update webhooks set sealed = ${sealed}, key_id = ${keyId}, approval_agents = ${agents}::text[],
-        enabled = coalesce(${enabled}::boolean, enabled), disabled_reason = null
+        enabled = coalesce(${enabled}::boolean, enabled), disabled_reason = null, failures = 0, retry_at = now()
       where tenant_id = ${tenant} and id = ${old.webhook_id} and sealed = ${old.sealed}`;
     if (!isThere) return undefined;
     await execute(tx)`

@@ -8,7 +8,7 @@ import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 /** Its part number, before all other parts. */
 export const GROWING = -1;
-/** Answers grow only while a channel runs at most this many first attempts, so that other deliveries get places. */
+/** Answers grow only while a channel has at most this many attempts under way, so that other deliveries get places. */
 const AMONG = 10;
 
 export interface GrowingPost {
@@ -26,7 +26,7 @@ export function mayGrow(db: TenantDb, { id, webhook_id, session_key }: DeliveryB
       and not exists (select from webhook_deliveries o where o.tenant_id = ${db} and o.webhook_id = ${webhook_id}
         and o.session_key = ${session_key} and o.status = 'pending' and o.id <> d.id)
       and (select count(*) from webhook_deliveries o where o.tenant_id = ${db} and o.webhook_id = ${webhook_id}
-        and o.status = 'pending' and o.attempts = 0 and not o.held_back and o.claimed_until > now()) <= ${AMONG}`;
+        and o.claimed_until > now()) <= ${AMONG}`;
 }
 
 /** The newest growing message of the delivery's turn. */

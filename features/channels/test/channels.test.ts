@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { writeMessage } from '#store/turns/message-store.ts';
-import { startDueDeliveries } from '#features/webhooks-out/temporal.ts';
+import { announceDeliveries } from '#features/webhooks-out/index.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createChance } from '#test/support/seeded.ts';
 import type { Stack } from '#test/support/stack.ts';
@@ -205,7 +205,7 @@ describe('IN-4 a Telegram channel', () => {
        from unnest($3::text[]) with ordinality as said (word, at) order by at`,
       [chat.tenant, rows[0]?.webhook_id, words],
     );
-    await startDueDeliveries(chat.pool, chat.worker.temporal);
+    await announceDeliveries(chat.pool);
     await chat.shows('the last', ({ text }) => text === 'three');
     assert.deepEqual(
       chat.telegram.messages.map(({ text }) => text),

@@ -23,6 +23,10 @@ create table webhooks (
   disabled_reason text,
   -- Since when all deliveries have failed.
   failing_since   timestamptz,
+  -- The breaker (breaker.ts): failures in a row, how many attempts may be under way, and no attempt before that time.
+  failures        int not null default 0,
+  pace            int not null default 20,
+  retry_at        timestamptz not null default now(),
   created_by      text not null,
   created_at      timestamptz not null default now(),
   primary key (tenant_id, id)
@@ -40,13 +44,16 @@ create table webhook_deliveries (
   attempts      int not null default 0,
   -- The attempts at which the receiver said when to retry.
   waits         int not null default 0,
-  -- How often somebody has requested a redelivery; each has a workflow of its own.
+  -- How often somebody has requested a redelivery.
   redelivered   int not null default 0,
   next_at       timestamptz not null default now(),
-  -- Its workflow is started when this is over, and again when it is over once more, because Temporal has then lost it.
-  claimed_until timestamptz not null default now(),
-  -- It waits for an earlier one in its session, whose end makes it due.
+  -- An attempt is under way, by whoever has the fence, unless this time is over.
+  claimed_until timestamptz,
+  fence         int not null default 0,
+  -- It waits for an earlier one in its session, whose end releases it.
   held_back     boolean not null default false,
+  -- Since its creation, or the last redelivery.
+  pending_since timestamptz not null default now(),
   last_status   int,
   problem       text,
   -- A post in a channel without an event: {place, markdown}. Its event_id orders it in the session.
@@ -56,13 +63,12 @@ create table webhook_deliveries (
   primary key (tenant_id, id),
   foreign key (tenant_id, webhook_id) references webhooks (tenant_id, id) on delete cascade
 );
-create index webhook_deliveries_due on webhook_deliveries (claimed_until) where status = 'pending';
+create index webhook_deliveries_due on webhook_deliveries (next_at) where status = 'pending' and not held_back;
 -- All have a time before infinity. Only claims use that condition, so that this index is never used in place of
 -- webhook_deliveries_open, however old the planner's statistics are.
-create index webhook_deliveries_waiting on webhook_deliveries (tenant_id, webhook_id, claimed_until)
-  where status = 'pending' and claimed_until < 'infinity';
-create index webhook_deliveries_first on webhook_deliveries (tenant_id, webhook_id, claimed_until)
-  where status = 'pending' and attempts = 0 and not held_back;
+create index webhook_deliveries_waiting on webhook_deliveries (tenant_id, webhook_id, next_at)
+  where status = 'pending' and not held_back and next_at < 'infinity';
+create index webhook_deliveries_under_way on webhook_deliveries (tenant_id, webhook_id, claimed_until) where claimed_until is not null;
 create index webhook_deliveries_open on webhook_deliveries (tenant_id, webhook_id, session_key, event_id, (post is not null), created_at, id)
   where status = 'pending';
 create index webhook_deliveries_by_time on webhook_deliveries (tenant_id, webhook_id, created_at desc, id);

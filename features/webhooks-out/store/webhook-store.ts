@@ -16,7 +16,10 @@ import {
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
-export type DeliveryRow = RowOf<'webhook_deliveries', 'claimed_until' | 'held_back'>;
+export type DeliveryRow = RowOf<
+  'webhook_deliveries',
+  'claimed_until' | 'held_back' | 'fence' | 'pending_since'
+>;
 export type DeliveryStatus = DeliveryRow['status'];
 
 /** The fields of a webhook that may be shown; its secrets are separate. */
@@ -75,7 +78,10 @@ export function insertWebhook(
     where (select count(*) from webhooks where tenant_id = ${db}) < ${MAX_WEBHOOKS} returning *`;
 }
 
-/** `enabled` true also resets how long it has failed; null leaves it unchanged. Returns undefined if there is none. */
+/**
+ * Closes its breaker. `enabled` true also resets how long it has failed; null leaves it unchanged. Returns undefined if
+ * there is none.
+ */
 export function updateWebhook(
   db: TenantDb,
   id: string,
@@ -86,7 +92,7 @@ export function updateWebhook(
       session_key = ${fields.session_key}, user_id = ${fields.user_id}, description = ${fields.description}, ordered = ${fields.ordered},
       enabled = coalesce(${enabled}::boolean, enabled),
       disabled_reason = case when ${enabled}::boolean then null else disabled_reason end,
-      failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end
+      failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end, failures = 0, retry_at = now()
     where tenant_id = ${db} and id = ${id} returning *`;
 }
 
@@ -136,12 +142,13 @@ export function listDeliveries(
       ${below('created_at', 'id', after)} order by created_at desc, id limit ${limit}`;
 }
 
-/** Redelivers those that failed, or the one; returns how many. Safe to repeat. */
+/** Redelivers those that failed, or the one, also while the breaker is open; returns how many. Safe to repeat. */
 export function redeliver(db: TenantDb, webhook: string, id?: string): Promise<number> {
   const which = id === undefined ? sql`status = 'failed'` : sql`id = ${id} and status <> 'pending'`;
   return execute(db)`
+    with probed as (update webhooks set retry_at = now() where tenant_id = ${db} and id = ${webhook} and retry_at > now())
     update webhook_deliveries set status = 'pending', attempts = 0, waits = 0, redelivered = redelivered + 1, next_at = now(),
-      claimed_until = now(), ended_at = null
+      pending_since = now(), ended_at = null
     where tenant_id = ${db} and webhook_id = ${webhook} and ${which}`;
 }
 
@@ -150,19 +157,23 @@ export function findDelivery(db: TenantDb, webhook: string, id: string): Promise
     select * from webhook_deliveries where tenant_id = ${db} and webhook_id = ${webhook} and id = ${id}`;
 }
 
-/** Inserts a test delivery for each webhook that gets approvals, or for the one with this id or address. */
+/**
+ * Inserts a test delivery for each webhook that gets approvals, or for the one with this id or address. It is sent before
+ * all that waits there, and even while the breaker is open.
+ */
 export function insertNotifyTests(
   db: TenantDb,
   to: string | undefined,
 ): Promise<(Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>)[]> {
   return readRows<Pick<DeliveryRow, 'id' | 'webhook_id'> & Pick<WebhookRow, 'url'>>(db)`
-    with told as (select w.id, w.url, c.settings -> 'approvals_to' as place
+    with told as (select w.id, w.url, w.created_at, c.settings -> 'approvals_to' as place
       from webhooks w left join channels c on c.tenant_id = w.tenant_id and c.webhook_id = w.id
       where w.tenant_id = ${db} and (w.channel_key is null or c.settings ? 'approvals_to')
         and exists (select from unnest(events) as wanted where wanted = '*' or wanted like 'approval.%')
         and (${to}::text is null or w.id::text = ${to} or w.url in (${to}, 'mailto:' || ${to})) for key share of w),
-    made as (insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, post)
-      select ${db}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), id, '', 0, ${NOTIFY_TEST},
+    probed as (update webhooks set retry_at = now() from told where tenant_id = ${db} and webhooks.id = told.id and retry_at > now()),
+    made as (insert into webhook_deliveries (tenant_id, id, webhook_id, session_key, event_id, event, next_at, post)
+      select ${db}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), id, '', 0, ${NOTIFY_TEST}, created_at,
         case when place is not null then jsonb_build_object('place', place, 'markdown', ${NOTIFY_WORDS}::text) end from told
       returning id, webhook_id)
     select made.id, webhook_id, url from made join told on told.id = webhook_id order by url`;

@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { claimDueDeliveries } from '../store/webhook-delivery-store.ts';
-import { startDueDeliveries } from '../temporal.ts';
-import { deliveryWorkflowId } from '../contract.ts';
 import { createChance } from '#test/support/seeded.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { startSite, type WebRequest, type WebSite } from '#test/support/web-site.ts';
@@ -152,24 +149,29 @@ describe('IN-4 outgoing webhooks', () => {
     await stack.worker.until('its row', async () => (await deliveries(stack, id, 'delivered'))[0]);
   });
 
-  it('are sent again at once, also while the workflow that sent them before is not closed', async (t) => {
+  it('are sent again at once when somebody says so, also while they wait for hours', async (t) => {
     let isUp = false;
     const stack = await start(
       t,
       (_request, reply) => void reply.writeHead(isUp ? 204 : 503).end(),
-      '{ retrySeconds: [3600] }',
+      '{ retrySeconds: [] }',
     );
     const { id } = await addWebhook(stack, { url: stack.site.url, events: ['turn.completed'] });
     await turn(stack, 's');
-    const waiting = await stack.worker.until('its first attempt', async () =>
-      (await deliveries(stack, id, 'pending')).find(({ attempts }) => attempts === 1),
+    const row = await stack.worker.until('its end', async () => (await deliveries(stack, id, 'failed'))[0]);
+    // The breaker is open for an hour.
+    await stack.pool.query(
+      `update webhooks set failures = 9, pace = 1, retry_at = now() + interval '1 hour' where id = $1`,
+      [id],
     );
-    // Its workflow sleeps for an hour.
-    await stack.pool.query(`update webhook_deliveries set status = 'failed' where id = $1`, [waiting.id]);
     isUp = true;
-    const again = await stack.ask('POST', `/v1/webhooks/${id}/deliveries/${waiting.id}/redeliver`);
+    const again = await stack.ask('POST', `/v1/webhooks/${id}/redeliver`, { body: {} });
     assert.deepEqual([again.status, again.body.redelivered], [200, 1]);
-    await stack.worker.until('its row', async () => (await deliveries(stack, id, 'delivered'))[0]);
+    const sent = await stack.worker.until(
+      'its row',
+      async () => (await deliveries(stack, id, 'delivered'))[0],
+    );
+    assert.deepEqual([sent.id, sent.redelivered], [row.id, 1]);
   });
 
   it('are signed with both secrets while one replaces the other', async (t) => {
@@ -216,25 +218,36 @@ describe('IN-4 outgoing webhooks', () => {
     }
   });
 
-  it('survive whoever was to start them, and are started once by many', async (t) => {
+  it('survive whoever was to announce them', async (t) => {
     const stack = await start(t, accepts);
     const { id } = await addWebhook(stack, { url: stack.site.url, events: ['turn.completed'] });
-    await stack.pool.query(`select append_events($1, 'lost', null, '[]')`, [stack.tenant]);
     await turn(stack, 'lost');
     await stack.worker.until('the first', () => received(stack)[0]);
     // These are two events whose writer died after its commit.
     const event = JSON.stringify([{ type: 'turn.completed' }, { type: 'turn.completed' }]);
     await stack.pool.query('select append_events($1, $2, null, $3)', [stack.tenant, 'lost', event]);
-    const reach = stack.worker.temporal;
-    await Promise.all([1, 2, 3].map(() => startDueDeliveries(stack.pool, reach)));
     await stack.worker.until('all', async () =>
       (await deliveries(stack, id, 'delivered')).length === 3 ? true : undefined,
     );
-    assert.equal(received(stack).length, 3);
-    assert.deepEqual(await claimDueDeliveries(stack.pool), []);
-    const [row] = await deliveries(stack, id);
-    const run = await stack.worker.client.workflow.getHandle(deliveryWorkflowId(row.id, 0)).describe();
-    assert.equal(run.type, 'webhookDelivery');
+    assert.equal(stack.site.requests.length, 3);
+  });
+
+  it('start no workflow', async (t) => {
+    const stack = await start(t, accepts);
+    const { id } = await addWebhook(stack, { url: stack.site.url, events: ['*'] });
+    await turn(stack, 's');
+    await stack.worker.until('all', async () => {
+      const rows = await deliveries(stack, id);
+      return rows.length > 2 && rows.every(({ status }) => status === 'delivered') ? true : undefined;
+    });
+    const { client, taskQueue } = stack.worker;
+    const types = new Set<string>();
+    const query = `TaskQueue = '${taskQueue}'`;
+    await stack.worker.until('the turn in the list', async () => {
+      for await (const run of client.workflow.list({ query })) types.add(run.type);
+      return types.size > 0 ? true : undefined;
+    });
+    assert.deepEqual([...types], ['agentTurn']);
   });
 
   it('R5 never go to private places, which is looked at for each attempt', async (t) => {
