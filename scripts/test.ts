@@ -16,9 +16,12 @@ const args = process.argv.slice(2);
 const system = args.includes('--system');
 const unit = args.includes('--unit');
 const values = args.filter((arg) => arg !== '--system' && arg !== '--unit');
-const named = values.filter((arg) => !arg.startsWith('-')).flatMap((arg) => expand(arg));
+const names = values.filter((arg) => !arg.startsWith('-'));
 const flags = values.filter((arg) => arg.startsWith('-'));
-const files = named.length > 0 ? named : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
+const files =
+  names.length > 0
+    ? names.flatMap(expand)
+    : testFiles(system ? ['system'] : unit ? ['unit'] : ['unit', 'live']);
 
 /** Replaces features/index.ts with an empty list. */
 const CORE_ALONE = `import { registerHooks } from 'node:module';
@@ -31,10 +34,9 @@ registerHooks({ resolve: (name, context, next) => name === '#features'
  */
 const END_ANYWAY = 'after(() => void setTimeout(() => process.exit(), 5_000).unref());';
 
-if (files.length === 0) {
-  console.error(
-    `There are no ${system ? 'system ' : ''}tests to run${values.length > 0 ? ` for ${values.join(' ')}` : ''}.`,
-  );
+const unknown = names.filter((name) => expand(name).length === 0);
+if (unknown.length > 0) {
+  console.error(`There are no tests for ${unknown.join(' ')}.`);
   process.exit(1);
 }
 
@@ -87,7 +89,8 @@ child.once('exit', (code, signal) => {
  * themselves. Only a file that hangs reaches the time limit of a file; long ones set a limit of their own.
  */
 function writeBatch({ files: batch, isCore }: TestBatch, index: number): string {
-  const path = join(folder, `batch-${index}.mjs`);
+  // Node runs files in the order of their names.
+  const path = join(folder, `batch-${String(index).padStart(3, '0')}.mjs`);
   const suites = batch.map((file) => {
     const url = JSON.stringify(pathToFileURL(resolve(file)).href);
     return `suite(${JSON.stringify(file)}, { timeout: ${system ? 3_600_000 : 300_000} }, async () => { await import(${url}); });`;
