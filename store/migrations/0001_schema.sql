@@ -905,8 +905,10 @@ create table usage_by_session (
   cached_tokens  bigint not null,
   usd            numeric,
   unpriced_calls bigint not null,
-  primary key (tenant_id, session_key, day, agent_key, user_id, model, kind)
+  primary key (tenant_id, day, session_key, agent_key, user_id, model, kind)
 );
+create index usage_by_session_of_session on usage_by_session (tenant_id, session_key);
+create index usage_by_session_of_user on usage_by_session (tenant_id, user_id, day) where user_id <> '';
 
 -- Vectors that a provider's model has returned, so that it is called once for a text (DE-2). Those of different models
 -- are never compared.

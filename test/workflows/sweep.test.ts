@@ -31,6 +31,24 @@ describe('DU-8 the sweep', () => {
     assert.deepEqual(rows, [{ key: 'new' }]);
   });
 
+  it('DU-7 adds model uses to the sums of usage, which stay the same', async () => {
+    const { turn_id } = await stack.worker.say('used', 'Hello.', { user: 'ann' });
+    await stack.worker.ended(turn_id);
+    const read = () =>
+      Promise.all(['agent,kind', 'user,session'].map((by) => stack.ask('GET', `/v1/usage?by=${by}`)));
+    const recorded = (await read()).map(({ body }) => body.data);
+    assert.deepEqual(
+      recorded[1].map(({ user, session, calls }: Record<string, unknown>) => [user, session, calls]),
+      [['ann', 'used', 1]],
+    );
+    await runSweep();
+    assert.equal((await stack.pool.query('select from model_uses')).rowCount, 0);
+    assert.deepEqual(
+      (await read()).map(({ body }) => body.data),
+      recorded,
+    );
+  });
+
   it('one part that fails keeps none of the others from theirs', async () => {
     await stack.pool.query('alter table idempotency_keys rename to idempotency_keys_away');
     try {
