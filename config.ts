@@ -255,18 +255,25 @@ export function preflight(config: Config): string[] {
       `models.default names the provider "${chosen}", which is not configured; configured: ${known}`,
     );
   }
-  const { key, previousKeys } = config.encryption;
-  if (key === undefined && previousKeys.length > 0) {
-    problems.push(
-      'encryption.previousKeys is set but encryption.key is not; set the key that new data is written with',
-    );
-  }
-  if (key !== undefined && previousKeys.includes(key)) {
-    problems.push('encryption.key is also in encryption.previousKeys; remove it there');
-  }
+  problems.push(...databaseProblems(config), ...encryptionProblems(config));
   for (const [section, value] of sectionsOf(config))
     problems.push(...(section.problems?.(value, config) ?? []));
   return problems;
+}
+
+function databaseProblems({ database: { url, poolerUrl } }: Config): string[] {
+  if (poolerUrl === undefined || url !== undefined) return [];
+  return ['database.poolerUrl needs database.url, the address of Postgres itself'];
+}
+
+function encryptionProblems({ encryption: { key, previousKeys } }: Config): string[] {
+  if (key === undefined && previousKeys.length > 0)
+    return [
+      'encryption.previousKeys is set but encryption.key is not; set the key that new data is written with',
+    ];
+  if (key !== undefined && previousKeys.includes(key))
+    return ['encryption.key is also in encryption.previousKeys; remove it there'];
+  return [];
 }
 
 /** The settings in a few lines for a log or `doctor`; never a secret. */
@@ -281,7 +288,7 @@ export function describe(config: Config): string[] {
     `workspaces: ${config.workspaceRoot}${config.workspaces.follow === 'none' ? '' : `, followed by ${config.workspaces.store}`}`,
     `api: http://${config.api.host}:${config.api.port}`,
     `temporal: ${config.temporal.address ?? 'own dev server'}, namespace ${config.temporal.namespace}, task queue ${config.temporal.taskQueue}, api key ${secret(config.temporal.apiKey)}`,
-    `database: ${config.database.url === undefined ? 'own Postgres' : withoutPassword(config.database.url)}`,
+    `database: ${config.database.url === undefined ? 'own Postgres' : withoutPassword(config.database.url)}${config.database.poolerUrl === undefined ? '' : `, through the pooler ${withoutPassword(config.database.poolerUrl)}`}`,
     `models: ${[...providers, 'rehearsal'].join(', ')}; default ${config.models.default ?? 'the best configured'}`,
     `encryption key: ${secret(config.encryption.key)}`,
     `log level: ${config.log.level}`,

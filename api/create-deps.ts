@@ -51,6 +51,7 @@ export async function createDeps(
   const { config } = live;
   const pool = createPool({
     url: databaseUrl,
+    poolerUrl: config.database.poolerUrl,
     size: config.database.poolSize,
     applicationName: 'tempoclaw-api',
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),

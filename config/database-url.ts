@@ -12,15 +12,30 @@ export function isWholeUrl(text: string): boolean {
   return [username, password, pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
 }
 
-/** Puts the password into the URL. Throws if there is no URL, or if it already has a password. */
-export function withPasswordInUrl<Database extends { readonly url?: string; readonly password?: string }>({
+interface DatabaseAddresses {
+  readonly url?: string;
+  readonly poolerUrl?: string;
+}
+
+/** Puts the password into the URL, and into the pooler's if that has none. Throws if there is no URL, or if it has one. */
+export function withPasswordInUrl<Database extends DatabaseAddresses & { readonly password?: string }>({
   password,
   ...database
 }: Database): Omit<Database, 'password'> {
   if (password === undefined) return database;
-  if (database.url === undefined) throw new Error('database.url is not set');
-  const url = new URL(database.url);
-  if (url.password !== '') throw new Error('database.url has a password already');
-  url.password = encodeURIComponent(password);
-  return { ...database, url: url.href };
+  const { url, poolerUrl } = database;
+  if (url === undefined) throw new Error('database.url is not set');
+  if (new URL(url).password !== '') throw new Error('database.url has a password already');
+  return {
+    ...database,
+    url: withPassword(url, password),
+    ...(poolerUrl !== undefined && { poolerUrl: withPassword(poolerUrl, password) }),
+  };
+}
+
+/** An address that has a password keeps its own. */
+function withPassword(address: string, password: string): string {
+  const url = new URL(address);
+  url.password ||= encodeURIComponent(password);
+  return url.href;
 }

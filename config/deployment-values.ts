@@ -7,7 +7,7 @@ import { sectionsOf } from './sections.ts';
 /** Values that must not be shown anywhere; references (`secret://`) are not among them. */
 export function deploymentValues(
   config: Pick<ParsedConfig, 'models' | 'encryption' | 'approvals' | 'workspaces'> & {
-    readonly database: Pick<ParsedConfig['database'], 'url'>;
+    readonly database: Pick<ParsedConfig['database'], 'url' | 'poolerUrl'>;
     readonly temporal: Pick<ParsedConfig['temporal'], 'apiKey'>;
   } & Partial<FeatureSettings>,
 ): readonly string[] {
@@ -15,6 +15,7 @@ export function deploymentValues(
   const { key, previousKeys } = config.encryption;
   const values = [
     passwordOf(config.database.url),
+    passwordOf(config.database.poolerUrl),
     config.temporal.apiKey,
     key,
     config.approvals.decisionToken.secret,

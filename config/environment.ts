@@ -35,6 +35,7 @@ const VARIABLES: readonly Variable[] = [
   [['TEMPOCLAW_TEMPORAL_PORT'], 'temporal.port', 'number'],
   [['TEMPOCLAW_TEMPORAL_UI_PORT'], 'temporal.uiPort', 'number'],
   [['DATABASE_URL', 'POSTGRES_URL'], 'database.url', 'text'],
+  [['TEMPOCLAW_DATABASE_POOLER_URL'], 'database.poolerUrl', 'text'],
   [['TEMPOCLAW_DATABASE_PASSWORD'], 'database.password', 'text'],
   [['TEMPOCLAW_DATABASE_POOL_SIZE'], 'database.poolSize', 'number'],
   [['TEMPOCLAW_DATABASE_PORT'], 'database.port', 'number'],

@@ -154,6 +154,11 @@ const temporal = z.strictObject({
 
 const database = z.strictObject({
   url: z.string().refine(isWholeUrl, DATABASE_URL_WORDS).exactOptional(),
+  /**
+   * PgBouncer in transaction mode, in front of the database of `url`. Statements go through it; what needs a connection
+   * of its own, such as LISTEN and migrations, uses `url`.
+   */
+  poolerUrl: z.string().refine(isWholeUrl, DATABASE_URL_WORDS).exactOptional(),
   /** Replaces the password of the URL, unescaped: no character in it has a special meaning. */
   password: z.string().min(1).exactOptional(),
   poolSize: z.int().min(1).max(500).default(20),

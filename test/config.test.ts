@@ -374,6 +374,18 @@ describe('preflight and describe', () => {
     }
   });
 
+  test("a pooler's address gets the password too, keeps its own, and needs the database's", () => {
+    const TEMPOCLAW_DATABASE_POOLER_URL = 'postgres://me@pool.test:6432/x';
+    const both = { DATABASE_URL: 'postgres://me@db.test/x', TEMPOCLAW_DATABASE_POOLER_URL };
+    const config = load({ env: { ...both, TEMPOCLAW_DATABASE_PASSWORD: 'p@ss#1' } });
+    assert.equal(new pg.Client({ connectionString: config.database.poolerUrl ?? '' }).password, 'p@ss#1');
+    const url = 'postgres://me:verysecret9@pool.test:6432/x';
+    const own = load({ env: { ...both, TEMPOCLAW_DATABASE_POOLER_URL: url } });
+    assert.ok(deploymentValues(own).includes('verysecret9'));
+    const problems = preflight(load({ env: { TEMPOCLAW_DATABASE_POOLER_URL } }));
+    assert.match(problems.join(), /poolerUrl needs database\.url/);
+  });
+
   test('a URL that a password has torn is refused with what to write, and without the password', () => {
     for (const password of ['a/b1', '12/b', 'p#1', '12#x', '12?x', '1%zz']) {
       const problems = problemsOf({ env: { DATABASE_URL: `postgres://me:${password}@db.test/x` } });

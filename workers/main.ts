@@ -44,6 +44,7 @@ async function main(): Promise<void> {
   const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'), FEATURES);
   const pool = createPool({
     url: config.database.url,
+    poolerUrl: config.database.poolerUrl,
     size: config.database.poolSize,
     applicationName: 'tempoclaw-worker',
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),

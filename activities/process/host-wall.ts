@@ -21,7 +21,7 @@ export interface Whereabouts {
     readonly port: number;
     readonly uiPort: number;
   };
-  readonly database: { readonly url?: string; readonly port: number };
+  readonly database: { readonly url?: string; readonly poolerUrl?: string; readonly port: number };
   readonly worker: {
     readonly closedPorts: readonly number[];
     readonly commands: { readonly processes: number; readonly memory?: string; readonly disk: string };
@@ -75,6 +75,7 @@ function closedPorts({ api, temporal, database, worker }: Whereabouts): readonly
     portOf(uiUrl, 0),
     database.port,
     portOf(database.url, 5432),
+    portOf(database.poolerUrl, 6432),
     ...TEMPORAL_PORTS,
     ...worker.closedPorts,
   ];

@@ -21,6 +21,7 @@ import {
 import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
+import { poolerCheck } from './postgres/pooler-check.ts';
 import { markProblemOf, readSchemaMark, schemaProblemOf } from './postgres/schema.ts';
 import { OWN_POSTGRES } from './own-servers.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
@@ -66,6 +67,7 @@ export async function diagnose(own: Config): Promise<{ findings: Finding[]; conf
       look: () => checkDisk(config.stateDir),
     },
     postgresCheck(config, running?.database_url ?? config.database.url),
+    ...(config.database.poolerUrl === undefined ? [] : [poolerCheck(config.database.poolerUrl)]),
     temporalCheck(config, running),
     { check: 'Python', look: checkPython },
     { check: 'Ports', look: () => (running === undefined ? checkPorts(config) : []) },

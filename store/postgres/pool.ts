@@ -8,6 +8,8 @@ export type Pool = PgPool;
 
 export interface PoolOptions {
   readonly url: string;
+  /** PgBouncer in transaction mode in front of `url`; all statements go through it. */
+  readonly poolerUrl?: string | undefined;
   readonly size: number;
   readonly applicationName: string;
   /** Receives the error of an idle connection that breaks; the pool replaces the connection by itself. */
@@ -15,17 +17,25 @@ export interface PoolOptions {
 }
 
 /**
- * The server ends statements after 30 s, and a connection is awaited for at most 10 s. A transaction whose process has
- * stopped between two statements blocks its rows for at most 10 s.
+ * The server ends statements after 30 s. A transaction whose process has stopped between two statements blocks its rows
+ * for at most 10 s.
+ */
+export const SESSION_LIMITS = {
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 10_000,
+} as const;
+
+/**
+ * A connection is awaited for at most 10 s. Behind a pooler, whose connections no client owns, the pooler sets
+ * `SESSION_LIMITS` (docs/operations.md), because it refuses them from a client.
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new PgPool({
-    connectionString: options.url,
+    connectionString: options.poolerUrl ?? options.url,
     max: options.size,
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
-    statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: 10_000,
+    ...(options.poolerUrl === undefined && SESSION_LIMITS),
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);

@@ -23,6 +23,7 @@ import { loadWorkflowBundle } from '#workers/bundle.ts';
 import { FEATURES } from '#features';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { engineVariables } from './engine.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { createLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 import { startProductionTemporal } from './production-temporal.ts';
 import { createKillable, type Killable } from './worker-process.ts';
@@ -133,7 +134,11 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   const [database = databaseUrl, temporal = services.temporalAddress()] = proxies.map((proxy, n) =>
     n === 0 ? withPort(databaseUrl, proxy.port) : `127.0.0.1:${proxy.port}`,
   );
-  const programs = await createPrograms({ folder, database, temporal, options });
+  const bouncer = process.env['TEST_PGBOUNCER'];
+  const pooler = bouncer
+    ? await startPgBouncer({ program: bouncer, databaseUrl: database, folder })
+    : undefined;
+  const programs = await createPrograms({ folder, database, pooler: pooler?.url, temporal, options });
   await Promise.all([...programs.apis, ...programs.workers].map((part) => part.start()));
   // A command writes only in its own workspace (SH-7), so each workspace has a file of this name.
   const witnessFile = 'witness';
@@ -181,6 +186,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
       await pool.end();
       for (const part of [...programs.workers, ...programs.apis, services.temporal, services.postgres])
         await part.stop();
+      await pooler?.child.stop();
       for (const proxy of proxies) await proxy.close();
       await rm(folder, { recursive: true, force: true });
     },
@@ -271,6 +277,7 @@ function withPort(url: string, port: number): string {
 interface Surroundings {
   readonly folder: string;
   readonly database: string;
+  readonly pooler: string | undefined;
   readonly temporal: string;
   readonly options: StandOptions;
 }
@@ -282,7 +289,7 @@ function clockEnvironment(offset: number | undefined): Record<string, string> {
   return { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK_OFFSET_MS: String(offset) };
 }
 
-async function createPrograms({ folder, database, temporal, options }: Surroundings) {
+async function createPrograms({ folder, database, pooler, temporal, options }: Surroundings) {
   const ports = await Promise.all(Array.from({ length: options.apis ?? 1 }, () => nextFreePort(0)));
   const env = childEnvironment({
     TEMPOCLAW_STATE_DIR: folder,
@@ -294,6 +301,7 @@ async function createPrograms({ folder, database, temporal, options }: Surroundi
     ...engineVariables(),
     TEMPORAL_ADDRESS: temporal,
     DATABASE_URL: database,
+    TEMPOCLAW_DATABASE_POOLER_URL: pooler,
   });
   interface More {
     readonly offset?: number | undefined;
