@@ -26,7 +26,7 @@ const RENEW_MS = (LEASE_SECONDS * 1_000) / 3;
 export interface Dispatcher {
   /** Looks for due deliveries now; during a look, another one follows. */
   look(): void;
-  /** Claims nothing more, waits for what is under way, then stops it. What was stopped is sent by another process. */
+  /** Claims nothing more, waits for what is under way, then stops it and leaves it to other processes. */
   close(): Promise<void>;
 }
 
@@ -130,8 +130,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const all = Promise.all(Array.from(underWay, ({ done }) => done));
       await Promise.race([all, sleep(deps.graceMs, undefined, { ref: false })]);
       for (const timer of timers) clearInterval(timer);
-      for (const { stop } of underWay) stop.abort();
+      const stopped = [...underWay];
+      for (const { stop } of stopped) stop.abort();
       await all;
+      if (stopped.length > 0) await renewClaims(pool, stopped, 0).catch(onError);
     },
   };
 }

@@ -213,6 +213,19 @@ describe('PO-1 AP-2 mails about approvals', () => {
     ]);
   });
 
+  it('DU-12 wait behind a breaker while their server fails, and all go out once it works', async (t) => {
+    let isAway = true;
+    const stack = await start(t, { refuse: () => (isAway ? '451 try again later' : undefined) });
+    const id = await write(stack, 'ann');
+    const sessions = ['1', '2', '3', '4', '5', '6'];
+    for (const session of sessions) await askFor(stack, session);
+    const show = async () => (await stack.ask('GET', `/v1/webhooks/${id}`)).body;
+    await stack.worker.until('an open breaker', async () => (await show()).state !== 'closed' || undefined);
+    isAway = false;
+    assert.equal((await mailsTo(stack, 'ann', sessions.length)).length, sessions.length);
+    await stack.worker.until('a closed breaker', async () => (await show()).state === 'closed' || undefined);
+  });
+
   it('that are refused for good are not tried again, and hold up no other', async (t) => {
     let isKnown = false;
     const stack = await start(t, { refuse: () => (isKnown ? undefined : '550 no such person') });

@@ -47,7 +47,7 @@ create table webhook_deliveries (
   -- How often somebody has requested a redelivery.
   redelivered   int not null default 0,
   next_at       timestamptz not null default now(),
-  -- An attempt is under way, by whoever has the fence, unless this time is over.
+  -- An attempt of a pending one is under way, by whoever has the fence, unless this time is over.
   claimed_until timestamptz,
   fence         int not null default 0,
   -- It waits for an earlier one in its session, whose end releases it.
@@ -63,9 +63,10 @@ create table webhook_deliveries (
   primary key (tenant_id, id),
   foreign key (tenant_id, webhook_id) references webhooks (tenant_id, id) on delete cascade
 );
-create index webhook_deliveries_due on webhook_deliveries (next_at) where status = 'pending' and not held_back;
--- All have a time before infinity. Only claims use that condition, so that this index is never used in place of
--- webhook_deliveries_open, however old the planner's statistics are.
+-- All have a time between the infinities. Each of the first two indexes has a condition that only its own statements
+-- name, so that none of these three is used in place of another, however old the planner's statistics are.
+create index webhook_deliveries_due on webhook_deliveries (next_at)
+  where status = 'pending' and not held_back and next_at > '-infinity';
 create index webhook_deliveries_waiting on webhook_deliveries (tenant_id, webhook_id, next_at)
   where status = 'pending' and not held_back and next_at < 'infinity';
 create index webhook_deliveries_under_way on webhook_deliveries (tenant_id, webhook_id, claimed_until) where claimed_until is not null;

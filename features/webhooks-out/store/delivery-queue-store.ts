@@ -2,6 +2,7 @@
  * The queues of deliveries, one for each webhook: which may be sent, who sends each, and what became of an attempt.
  * Claims and records of a tenant wait for each other, so that its limits and the order of its sessions hold.
  */
+import { sql } from 'kysely';
 import { afterAttempt, type Breaker, freePlaces, OPEN_AFTER, type ProbeTimes } from '../breaker.ts';
 import { LONGEST_WAIT_DAYS, MAX_WAITING } from '../contract.ts';
 import type { Pool } from '#store/postgres/pool.ts';
@@ -16,8 +17,19 @@ export const LEASE_SECONDS = 15;
 /** Rows of one webhook whose order in their sessions one claim checks. */
 const MAX_EXAMINED = 200;
 
+/** A claim can wait for the next look, which it delays for other tenants. */
+const CLAIM_PATIENCE = '1s';
+/** What is not recorded is sent again. */
+const RECORD_PATIENCE = '10s';
+
 /** Whether deliveries may be due; costs a lookup in an index. */
-export const HAS_DUE = `exists (select from webhook_deliveries where status = 'pending' and not held_back and next_at <= now())`;
+export const HAS_DUE = `exists (select from webhook_deliveries 
+  where status = 'pending' and not held_back and next_at > '-infinity' and next_at <= now())`;
+
+/** The delivery that the session of `d` waits for. Its order is that of an index, so each lookup costs the same. */
+const FIRST_OF_SESSION = sql`(select e.id from webhook_deliveries e
+  where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id and e.session_key = d.session_key and e.status = 'pending'
+  order by e.event_id, (e.post is not null), e.created_at, e.id limit 1)`;
 
 export interface DueEndpoint {
   readonly tenant: string;
@@ -67,15 +79,18 @@ export interface Claims {
  */
 export function claimDeliveries(db: TenantDb, webhooks: readonly string[], share: number): Promise<Claims> {
   return inTransaction(db, async (tx) => {
-    await lockQueues(tx);
+    await lockQueues(tx, CLAIM_PATIENCE);
     const endpoints = await readRows<
       Breaker & { id: string; ordered: boolean; running: number; tenant: number }
     >(tx)`
-      select w.id, w.ordered, w.failures, w.pace, count(*) filter (where r.webhook_id = w.id)::int as running,
-        count(r.webhook_id)::int as tenant
-      from webhooks w left join webhook_deliveries r on r.tenant_id = w.tenant_id and r.claimed_until > clock_timestamp()
-      where w.tenant_id = ${tx} and w.id = any (${[...webhooks]}::uuid[]) and w.enabled and w.retry_at <= clock_timestamp()
-      group by w.tenant_id, w.id order by w.id`;
+      with running as materialized (
+        select webhook_id, count(*)::int as count from webhook_deliveries
+        where tenant_id = ${tx} and claimed_until is not null and claimed_until > statement_timestamp() group by webhook_id)
+      select w.id, w.ordered, w.failures, w.pace, coalesce((select count from running where webhook_id = w.id), 0) as running,
+        coalesce((select sum(count) from running), 0)::int as tenant
+      from webhooks w
+      where w.tenant_id = ${tx} and w.id = any (${[...webhooks]}::uuid[]) and w.enabled and w.retry_at <= statement_timestamp()
+      order by w.id`;
     const claims: Claim[] = [];
     let hasMore = false;
     for (const { running, tenant, ...endpoint } of endpoints) {
@@ -96,34 +111,33 @@ function claimOf(
 ): Promise<(Claim & { readonly held_back: boolean })[]> {
   return readRows<Claim & { held_back: boolean }>(tx)`
     with examined as (
-      select d.id, d.next_at, ${ordered}::boolean and exists (
-          select from webhook_deliveries e where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id
-            and e.session_key = d.session_key and e.status = 'pending' and e.event_id <= d.event_id
-            and (e.event_id, e.post is not null, e.created_at, e.id) < (d.event_id, d.post is not null, d.created_at, d.id)) as waits
+      select d.ctid as row, d.next_at, ${ordered}::boolean and d.id <> ${FIRST_OF_SESSION} as waits
       from webhook_deliveries d where d.tenant_id = ${tx} and d.webhook_id = ${id} and d.status = 'pending' and not d.held_back
-        and d.next_at < 'infinity' and d.next_at <= clock_timestamp() and (d.claimed_until is null or d.claimed_until <= clock_timestamp())
+        and d.next_at < 'infinity' and d.next_at <= statement_timestamp() and (d.claimed_until is null or d.claimed_until <= statement_timestamp())
       order by d.next_at limit ${ordered ? MAX_EXAMINED : free}),
     taken as (select * from (
-      select id, waits, row_number() over (partition by waits order by next_at) as place from examined) e
+      select row, waits, row_number() over (partition by waits order by next_at) as place from examined) e
       where waits or place <= ${free})
     update webhook_deliveries d set held_back = taken.waits, fence = d.fence + 1,
-      claimed_until = case when not taken.waits then clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) end
-    from taken where d.tenant_id = ${tx} and d.id = taken.id and d.status = 'pending'
+      claimed_until = case when not taken.waits then statement_timestamp() + make_interval(secs => ${LEASE_SECONDS}) end
+    from taken where d.ctid = taken.row and d.status = 'pending'
     returning d.id, d.fence, d.held_back`;
 }
 
-/** Claims and records of one tenant, one after the other: a few milliseconds each. */
-async function lockQueues(tx: TenantTx): Promise<void> {
-  await readRow(tx)`select pg_advisory_xact_lock(hashtextextended('webhook_deliveries ' || ${tx}, 0))`;
+/** Claims and records of one tenant, one after the other: a few milliseconds each. `patience` is for all its locks. */
+async function lockQueues(tx: TenantTx, patience: string): Promise<void> {
+  await readRow(tx)`
+    select set_config('lock_timeout', ${patience}, true), pg_advisory_xact_lock(hashtextextended('webhook_deliveries ' || ${tx}, 0))`;
 }
 
-/** Renews claims of all tenants and returns those that still hold. Safe to repeat. */
+/** Renews claims of all tenants, or ends them by 0 seconds, and returns those that were held. Safe to repeat. */
 export function renewClaims(
   pool: Pool,
   claims: readonly (Claim & { readonly tenant: string })[],
+  seconds = LEASE_SECONDS,
 ): Promise<(Claim & { readonly tenant: string })[]> {
   return readRows<Claim & { tenant: string }>(pool)`
-    update webhook_deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update webhook_deliveries d set claimed_until = now() + make_interval(secs => ${seconds})
     from unnest(${claims.map(({ tenant }) => tenant)}::text[], ${claims.map(({ id }) => id)}::text[],
       ${claims.map(({ fence }) => fence)}::int[]) as own (tenant, id, fence)
     where d.tenant_id = own.tenant and d.id = own.id and d.fence = own.fence and d.claimed_until is not null
@@ -164,13 +178,13 @@ export function recordAttempt(
 ): Promise<void> {
   const { status, answered, problem, wait = 0, isWait = false } = record;
   return inTransaction(db, async (tx) => {
-    await lockQueues(tx);
+    await lockQueues(tx, RECORD_PATIENCE);
     const isOwn = await affects(tx)`
       update webhook_deliveries set status = ${status}, attempts = attempts + 1, waits = waits + ${isWait ? 1 : 0},
         last_status = ${answered}, problem = ${problem}, claimed_until = null,
-        next_at = clock_timestamp() + make_interval(secs => ${wait / 1000}),
-        ended_at = case when ${status} <> 'pending' then clock_timestamp() end
-      where tenant_id = ${tx} and id = ${delivery.id} and status = 'pending' and fence = ${fence}`;
+        next_at = statement_timestamp() + make_interval(secs => ${wait / 1000}),
+        ended_at = case when ${status} <> 'pending' then statement_timestamp() end
+      where tenant_id = ${tx} and id = ${delivery.id} and claimed_until is not null and fence = ${fence}`;
     if (!isOwn) return;
     if (status !== 'pending' && delivery.webhook.ordered) await releaseNext(tx, delivery);
     await recordEndpoint(tx, delivery.webhook_id, record, times);
@@ -182,46 +196,63 @@ async function releaseNext(
   { webhook_id, session_key }: Pick<DeliveryBasis, 'webhook_id' | 'session_key'>,
 ): Promise<void> {
   await execute(tx)`
-    update webhook_deliveries set held_back = false where tenant_id = ${tx} and held_back and id = (
-      select id from webhook_deliveries
-      where tenant_id = ${tx} and webhook_id = ${webhook_id} and session_key = ${session_key} and status = 'pending'
-      order by event_id, (post is not null), created_at, id limit 1)`;
+    update webhook_deliveries d set held_back = false
+    where d.tenant_id = ${tx} and d.webhook_id = ${webhook_id} and d.session_key = ${session_key}
+      and d.status = 'pending' and d.held_back and d.id = ${FIRST_OF_SESSION}`;
 }
 
-/** A webhook that is changed or deleted at the same time keeps what that wrote. */
+interface EndpointBefore extends Breaker {
+  readonly is_waiting: boolean;
+  /** Seconds without a success; null if the last delivery succeeded. */
+  readonly failing_for: number | null;
+}
+
+/** A webhook that was disabled or deleted meanwhile stays as it is. */
 async function recordEndpoint(
   tx: TenantTx,
   id: string,
-  { status, problem, gone = false, works }: AttemptRecord,
+  record: AttemptRecord,
   { probes, disableAfter }: FailureTimes,
 ): Promise<void> {
-  const before = await readRow<Breaker & { is_waiting: boolean }>(tx)`
-    select failures, pace, retry_at > clock_timestamp() as is_waiting from webhooks
-    where tenant_id = ${tx} and id = ${id} and enabled for no key update`;
+  const { works } = record;
+  if (works === undefined) return;
+  const before = await readRow<EndpointBefore>(tx)`
+    select failures, pace, retry_at > statement_timestamp() as is_waiting,
+      extract(epoch from statement_timestamp() - failing_since)::float8 as failing_for
+    from webhooks where tenant_id = ${tx} and id = ${id} and enabled for no key update`;
   if (!before) return;
+  const isFailing = record.status !== 'delivered';
+  const reason = isFailing ? endReason(before, record, disableAfter) : undefined;
   // An attempt that began before the breaker opened says nothing new by its failure.
-  if (works !== undefined && (works || !before.is_waiting)) {
-    const { failures, pace, wait } = afterAttempt(before, works, probes, Math.random);
-    await execute(tx)`
-      update webhooks set failures = ${failures}, pace = ${pace}, retry_at = clock_timestamp() + make_interval(secs => ${wait / 1000})
-      where tenant_id = ${tx} and id = ${id} and (failures, pace) is distinct from (${failures}::int, ${pace}::int)`;
-    if (works && before.failures >= OPEN_AFTER)
-      await execute(tx)`
-        update webhook_deliveries set next_at = clock_timestamp()
-        where tenant_id = ${tx} and webhook_id = ${id} and status = 'pending' and attempts > waits and next_at > clock_timestamp()`;
-  }
-  if (status === 'delivered') {
-    await execute(tx)`
-      update webhooks set failing_since = null where tenant_id = ${tx} and id = ${id} and failing_since is not null`;
-    return;
-  }
-  const reason = gone ? 'it answered 410 Gone' : `it has failed since then: ${problem}`;
+  const isLate = !works && before.is_waiting;
+  const after = isLate ? undefined : afterAttempt(before, works, probes, Math.random);
+  const { failures, pace } = after ?? before;
+  const isSame = failures === before.failures && pace === before.pace;
+  if (isSame && reason === undefined && isFailing === (before.failing_for !== null)) return;
   await execute(tx)`
-    update webhooks set failing_since = coalesce(failing_since, now()), enabled = not is_over,
-      disabled_reason = case when is_over then ${reason} else disabled_reason end
-    from (select ${gone} or coalesce(failing_since, now()) <= now() - make_interval(secs => ${disableAfter}) as is_over
-      from webhooks where tenant_id = ${tx} and id = ${id}) as judged
+    update webhooks set failures = ${failures}, pace = ${pace}, enabled = ${reason === undefined},
+      retry_at = coalesce(statement_timestamp() + make_interval(secs => ${after && after.wait / 1000}), retry_at),
+      failing_since = case when ${isFailing} then coalesce(failing_since, statement_timestamp()) end,
+      disabled_reason = coalesce(${reason}, disabled_reason)
     where tenant_id = ${tx} and id = ${id}`;
+  if (works && before.failures >= OPEN_AFTER) await makeTriedDue(tx, id);
+}
+
+/** Why the webhook is to be disabled; undefined if it is not. */
+function endReason(
+  { failing_for }: EndpointBefore,
+  { gone, problem }: AttemptRecord,
+  disableAfter: number,
+): string | undefined {
+  if (gone) return 'it answered 410 Gone';
+  return (failing_for ?? 0) >= disableAfter ? `it has failed since then: ${problem}` : undefined;
+}
+
+/** What was tried before the breaker closed need not wait for its own next time. */
+async function makeTriedDue(tx: TenantTx, webhook: string): Promise<void> {
+  await execute(tx)`
+    update webhook_deliveries set next_at = statement_timestamp()
+    where tenant_id = ${tx} and webhook_id = ${webhook} and status = 'pending' and attempts > waits and next_at > statement_timestamp()`;
 }
 
 /** Ends what waits for a webhook that is disabled. Safe to repeat. */
@@ -237,18 +268,17 @@ export function failWaiting(db: TenantDb, webhook: string): Promise<number> {
  * releases those that wait for a delivery which is gone. Returns how many it changed. Safe to repeat, also concurrently.
  */
 export async function trimQueues(pool: Pool): Promise<number> {
+  const isTooOld = sql`pending_since <= now() - make_interval(days => ${LONGEST_WAIT_DAYS})`;
   const ended = await execute(pool)`
-    update webhook_deliveries d set status = 'failed', ended_at = now(),
-      problem = case when old.place > ${MAX_WAITING} then ${`more than ${MAX_WAITING} deliveries waited`}
-        else ${`it has waited for ${LONGEST_WAIT_DAYS} days`} end || coalesce('; last: ' || d.problem, '')
-    from (select tenant_id, id, pending_since, row_number() over (partition by tenant_id, webhook_id order by created_at desc, id) as place
-      from webhook_deliveries where status = 'pending') old
-    where d.tenant_id = old.tenant_id and d.id = old.id and d.status = 'pending' and (d.claimed_until is null or d.claimed_until <= now())
-      and (old.place > ${MAX_WAITING} or old.pending_since <= now() - make_interval(days => ${LONGEST_WAIT_DAYS}))`;
+    update webhook_deliveries set status = 'failed', ended_at = now(), claimed_until = null,
+      problem = case when ${isTooOld} then ${`it has waited for ${LONGEST_WAIT_DAYS} days`}
+        else ${`more than ${MAX_WAITING} deliveries waited`} end || coalesce('; last: ' || problem, '')
+    where status = 'pending' and ctid = any (array(
+      select ctid from (
+        select ctid, pending_since, row_number() over (partition by tenant_id, webhook_id order by created_at desc, id) as place
+        from webhook_deliveries where status = 'pending' and (claimed_until is null or claimed_until <= now())) waiting
+      where place > ${MAX_WAITING} or ${isTooOld}))`;
   const released = await execute(pool)`
-    update webhook_deliveries d set held_back = false where d.status = 'pending' and d.held_back and not exists (
-      select from webhook_deliveries e where e.tenant_id = d.tenant_id and e.webhook_id = d.webhook_id
-        and e.session_key = d.session_key and e.status = 'pending' and e.event_id <= d.event_id
-        and (e.event_id, e.post is not null, e.created_at, e.id) < (d.event_id, d.post is not null, d.created_at, d.id))`;
+    update webhook_deliveries d set held_back = false where d.status = 'pending' and d.held_back and d.id = ${FIRST_OF_SESSION}`;
   return ended + released;
 }
