@@ -16,6 +16,7 @@ import { longSession, longTurn } from './measures/long-lives.ts';
 import { httpTurns } from './measures/http-turns.ts';
 import { knowledge } from './measures/knowledge.ts';
 import { neighbours } from './measures/neighbours.ts';
+import { retention } from './measures/retention.ts';
 import { parkedMemory } from './measures/parked-memory.ts';
 import { memory } from './measures/memory.ts';
 import { reach } from './measures/reach.ts';
@@ -44,6 +45,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   knowledge,
   'slow-models': slowModels,
   neighbours,
+  retention,
   'go-on': goOn,
 };
 

@@ -37,6 +37,11 @@ export function ratioOf(ours: readonly number[], theirs: readonly number[]): Spr
   return spreadOf(ours.map((value, index) => value / (theirs[index] ?? Number.NaN)));
 }
 
+/** The 95th percentile. */
+export function p95Of(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
+}
+
 export function digits(value: number): string {
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);

@@ -1,7 +1,7 @@
 /** Measures the turns of one tenant while another has queued thousands. */
 import { type Bench, manyAtOnce, type Measure } from '../measure.ts';
 import { NEIGHBOUR, timeTurn } from '../contender.ts';
-import { ratioOf, shown, spreadOf } from '../report.ts';
+import { p95Of, ratioOf, shown, spreadOf } from '../report.ts';
 
 /** A turn of two steps with tools takes 9 s of waits. */
 const WORK = { steps: 2, tool: 'datetime', modelMs: 3_000 } as const;
@@ -21,7 +21,7 @@ export const neighbours: Measure = async (bench) => {
     open.push(end().catch(() => undefined));
   });
   const beside = await turnsOf(bench, turns);
-  const [p95Alone, p95Beside] = [p95(alone), p95(beside)];
+  const [p95Alone, p95Beside] = [p95Of(alone), p95Of(beside)];
   return {
     name: 'neighbours',
     title: `Beside a tenant with ${queued} queued turns`,
@@ -53,8 +53,4 @@ async function turnsOf(bench: Bench, turns: number): Promise<number[]> {
     times.push(await timeTurn(bench.ours, WORK, { tenant: NEIGHBOUR }));
   });
   return times;
-}
-
-function p95(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
 }
