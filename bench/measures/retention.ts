@@ -70,11 +70,11 @@ async function timeRemoval(prune: () => Promise<number>): Promise<{ count: numbe
 
 /** At least so many turns, and as many as end before the work does. */
 async function turnsWhile({ ours }: Bench, work: Promise<unknown>, turns: number): Promise<number[]> {
-  let isDone = false;
+  const progress = { isDone: false };
   void work.finally(() => {
-    isDone = true;
+    progress.isDone = true;
   });
   const times: number[] = [];
-  while (times.length < turns || !isDone) times.push(await timeTurn(ours, WORK));
+  while (times.length < turns || !progress.isDone) times.push(await timeTurn(ours, WORK));
   return times;
 }

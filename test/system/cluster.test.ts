@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { nextFreePort } from '@tempoclaw/dev-services/processes';
 import { createStand, type Reply, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
@@ -15,11 +16,20 @@ const DECISIONS = 10;
 
 describe('two API processes and four workers', { timeout: 900_000 }, () => {
   let stand: Stand;
+  let metricsUrl: string;
   const chance = createChance(seedOfRun());
   const accepted: Accepted[] = [];
   before(async () => {
     const asks = { type: 'open', model: 'rehearsal/follow', tools: { ask: [{ tool: 'exec' }] } } as const;
-    stand = await createStand({ workers: 4, apis: 2, agents: [{ ...asks, key: 'asks' }] });
+    const metricsPort = await nextFreePort(0);
+    metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+    stand = await createStand({
+      workers: 4,
+      apis: 2,
+      agents: [{ ...asks, key: 'asks' }],
+      workerSettings: (worker): Record<string, string> =>
+        worker === 0 ? { TEMPOCLAW_WORKER_METRICS: `127.0.0.1:${metricsPort}` } : {},
+    });
   });
   after(() => stand?.close());
 
@@ -114,6 +124,11 @@ describe('two API processes and four workers', { timeout: 900_000 }, () => {
     }
     const n = accepted.length;
     t.diagnostic(`n = ${n} turns, 0 failures bound the rate at 3/n = ${(3 / n).toFixed(2)}`);
+  });
+
+  it("DU-12 a worker with an address for metrics serves the SDK's, for Prometheus", async () => {
+    const text = await (await fetch(metricsUrl)).text();
+    assert.match(text, /^temporal_worker_task_slots_available\{.*worker_type="ActivityWorker".*\} \d+$/m);
   });
 
   it('the witness finds I1–I6 kept', () => checkInvariants(stand, accepted));
