@@ -1,6 +1,7 @@
 /** Checks around prompts, calls and commands, which may refuse them; features provide them (domain/feature.ts). */
 import type { AgentConfig } from '#domain/agent.ts';
-import { HOOK_LIMITS, type HookAnswer, type HookRun } from '#domain/turn/hook.ts';
+import type { HookAnswer, HookRun } from '#domain/turn/hook.ts';
+import { HOOK_LIMITS } from '#domain/schema/hook.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ToolFailure } from '#domain/tool.ts';

@@ -1,13 +1,12 @@
 /** Puts together what features contribute to the API. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config';
-import type { ApiPart, DocumentWritten, Feature, MessageToAdmit } from '#domain/feature.ts';
-import type { MessageContext } from '#domain/turn/turn.ts';
+import type { ApiPart, Feature } from '#domain/feature.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
-import type { FeatureDeps } from './deps.ts';
+import type { ApiParts, FeatureDeps } from './deps.ts';
 
 /** What the parts of features are made from. */
 export interface ApiCore {
@@ -17,13 +16,6 @@ export interface ApiCore {
   readonly secrets: Pick<Secrets, 'sealer' | 'vault' | 'changes'>;
   readonly egress: Egress;
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>;
-}
-
-export interface ApiParts {
-  readonly deps: FeatureDeps;
-  start(): Promise<void>;
-  admitMessage(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
-  readonly documentWritten: DocumentWritten;
 }
 
 export async function createApiParts(

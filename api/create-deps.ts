@@ -26,11 +26,11 @@ import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { openGateway } from '#temporal/gateway.ts';
 import { connectTemporal } from '#temporal/client.ts';
 import { createApiParts } from './api-parts.ts';
-import type { ApiDeps } from './deps.ts';
+import type { ApiDeps, CodecAccess } from './deps.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createMetrics } from './server/metrics.ts';
 import { createPayloadCodec, dataConverterOf } from '#temporal/payload-codec.ts';
-import { type CodecAccess, codecToken } from './routes/codec.ts';
+import { codecToken } from './routes/codec.ts';
 import { createToolDirectory } from './tool-directory.ts';
 
 export interface OwnedDeps {

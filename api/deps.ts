@@ -1,6 +1,6 @@
 /** What the API needs from outside. api/main.ts builds it; tests pass their own. */
 import type { Attachment } from '#domain/files/attachment.ts';
-import type { Feature } from '#domain/feature.ts';
+import type { DocumentWritten, Feature, MessageToAdmit } from '#domain/feature.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
@@ -25,12 +25,12 @@ import type { RowParts } from '#store/row-parts.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
+import type { PayloadCodec } from '@temporalio/common';
 import type { TemporalAccess } from '#temporal/client.ts';
-import type { ApiParts } from './api-parts.ts';
 import type { Authenticator } from './server/auth.ts';
 import type { EventFeed } from './event-feed.ts';
-import type { CodecAccess } from './routes/codec.ts';
 import type { Metrics } from './server/metrics.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 
 /** A tool as people and programs outside see it. */
 export type ToolDescription = Kept<typeof toolSchema>;
@@ -158,6 +158,19 @@ export interface FeatureDeps {
     session: string,
     message: Partial<Readonly<Record<'agent' | 'channel' | 'chat_id', string | undefined>>>,
   ): Promise<string>;
+}
+
+export interface ApiParts {
+  readonly deps: FeatureDeps;
+  start(): Promise<void>;
+  admitMessage(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
+  readonly documentWritten: DocumentWritten;
+}
+
+export interface CodecAccess {
+  readonly codec: PayloadCodec;
+  /** The secret part of the address; it changes with the key. */
+  readonly token: string;
 }
 
 export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'documentWritten'> {

@@ -7,9 +7,8 @@ import { type AssignmentRow, findAssignment } from '#store/assignments/assignmen
 import type { Pool } from '#store/postgres/pool.ts';
 import { findSession, type SessionRow } from '#store/turns/session-store.ts';
 import { findTurn, type TurnRow } from '#store/turns/turn-store.ts';
-import type { AssignmentKind } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
-import { isSessionKey } from '#domain/ids.ts';
+import { type AssignmentKind, isSessionKey } from '#domain/ids.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Caller, callerOf } from './server/auth.ts';
 

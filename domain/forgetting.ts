@@ -2,8 +2,6 @@
  * Forgetting a session or all data of one user: rows, Temporal runs and files are removed, and a receipt lists what was
  * removed.
  */
-import type { forgettingSchema, retentionSchema } from './schema/forgetting.ts';
-import type { Kept } from './schema/scalars.ts';
 
 /** The type of the workflow. */
 export const FORGET = 'forget';
@@ -36,7 +34,8 @@ export const FORGETTING_KEEPS: Readonly<Record<(typeof FORGET_SUBJECTS)[number],
   ],
 };
 
-export type Forgetting = Kept<typeof forgettingSchema>;
+/** The number of things removed, by kind. */
+export type Removed = Readonly<Record<string, number>>;
 
 /** Each is safe to repeat, continues where it was interrupted, and adds what it has removed to the receipt. */
 export interface ForgetActivities {
@@ -45,12 +44,9 @@ export interface ForgetActivities {
   /** Removes the sessions' runs in Temporal. It runs before the rows are removed, because they list the runs. */
   forget_runs(input: ForgetInput): Promise<void>;
   /** Removes the rows last, and closes the receipt in the same transaction as the last of them. */
-  forget_rows(input: ForgetInput): Promise<Forgetting['removed']>;
+  forget_rows(input: ForgetInput): Promise<Removed>;
 }
 
 export function forgetWorkflowId(id: string): string {
   return `forget/${id}`;
 }
-
-/** The retention of a tenant; without one, that of the settings. */
-export type Retention = Kept<typeof retentionSchema>;

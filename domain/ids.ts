@@ -1,7 +1,5 @@
 /** Names that other systems may rely on: workflow ids, and how the ids of a turn's parts derive from its message. */
 
-import type { AssignmentKind } from './assignment/assignment.ts';
-
 /** `[+]` part of docs/temporal-contract.md. */
 export function sessionWorkflowId(tenant: string, sessionKey: string): string {
   return `session/${tenant}/${sessionKey}`;
@@ -15,7 +13,9 @@ const ASSIGNMENT_WORKFLOWS = {
   subagent: 'subagent',
   delegation: 'delegation',
   evaluation: 'evaluate',
-} as const satisfies Record<AssignmentKind, string>;
+} as const;
+
+export type AssignmentKind = keyof typeof ASSIGNMENT_WORKFLOWS;
 
 export function assignmentWorkflowId(kind: AssignmentKind, id: string): string {
   return `${ASSIGNMENT_WORKFLOWS[kind]}/${id}`;

@@ -5,18 +5,8 @@
 
 import type { BoxSettings } from '@tempoclaw/sandbox/settings';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
-import type { sandboxSettingsSchema } from './schema/sandbox.ts';
+import type { SandboxMode, sandboxSettingsSchema, SandboxScope } from './schema/sandbox.ts';
 import type { Kept } from './schema/scalars.ts';
-
-export const SANDBOX_MODES = ['off', 'preferred', 'required'] as const;
-export type SandboxMode = (typeof SANDBOX_MODES)[number];
-
-/** Who shares a sandbox: one session, one agent's sessions, or all sessions of a tenant with the same workspace. */
-export const SANDBOX_SCOPES = ['session', 'agent', 'shared'] as const;
-export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
-
-/** How the workspace appears at MOUNT. */
-export const SANDBOX_WORKSPACES = ['rw', 'ro', 'none'] as const;
 
 /** Where a command runs, in the values that approvals use. */
 export const RUNS_AT = ['container', 'bubblewrap', 'walled_host', 'host'] as const;

@@ -1,6 +1,7 @@
 /** A tool as other code sees it: its kind, its call, its result. */
 import type { ToolErrorCode } from './errors.ts';
-import type { PendingCall } from './turn/pending-call.ts';
+import type { SamplingPrompt } from './model/sampling.ts';
+import type { FormAnswer, PendingCall, PendingExternalCall, SampledAnswer } from './turn/pending-call.ts';
 import type { UsedTools } from './policy/used-tools.ts';
 import type { ChildStart } from './turn/turn.ts';
 
@@ -50,6 +51,26 @@ export type ToolResult = {
 );
 
 export type ToolFailure = Extract<ToolResult, { ok: false }>;
+
+/** The state of a running call outside its attempt. */
+export interface CallOutside {
+  readonly left: PendingExternalCall | undefined;
+  /** An earlier attempt had the call and did not report: it may have got further than `left`. */
+  readonly isAgain: boolean;
+  /** Its turn has ended, so the outside work must be cancelled. */
+  readonly isStopped: boolean;
+  /** Undefined when nobody was asked. */
+  readonly answer: FormAnswer | undefined;
+  /**
+   * Saves the state before the call waits. It is retried until it succeeds, at least once even if the attempt ends. It
+   * throws when another attempt has the call.
+   */
+  keep(remaining: PendingExternalCall): Promise<void>;
+  /** Calls the agent's model, in a bounded time and within the turn's budgets. A repeat calls it again. */
+  sample(prompt: SamplingPrompt): Promise<SampledAnswer | ToolFailure>;
+  /** The model was called and has not answered, and the server waits for nothing: another attempt may continue. */
+  readonly isSampling: boolean;
+}
 
 export function toolError(code: ToolErrorCode, message: string): ToolFailure {
   return { ok: false, code, message };

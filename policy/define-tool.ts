@@ -8,7 +8,6 @@ import type { ToolDialect } from '#domain/agent.ts';
 import type { RunFiles } from '#domain/approval/bound-file.ts';
 import type { DocumentAccess } from '#domain/files/document.ts';
 import type { FileOrigins } from '#domain/files/file-origins.ts';
-import type { CallOutside } from '#domain/turn/pending-call.ts';
 import type { SubagentContext } from '#domain/assignment/subagent.ts';
 import type { TeamContext } from '#domain/team/team.ts';
 import type { UrlRules } from '@tempoclaw/egress/rules';
@@ -18,7 +17,7 @@ import type { CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-gro
 import type { OfferedTool } from '#domain/model/model.ts';
 import type { Thinking } from '#domain/model/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
-import type { CallContext, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
+import type { CallContext, CallOutside, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
 
 export interface ToolLimits {
   readonly duration: Duration;

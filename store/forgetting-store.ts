@@ -4,7 +4,7 @@
  */
 import type { RowChange, RowParts } from './row-parts.ts';
 import { type RawBuilder, sql } from 'kysely';
-import type { Forgetting } from '#domain/forgetting.ts';
+import type { Forgetting } from '#domain/schema/forgetting.ts';
 import { isUnneeded } from './files/file-store.ts';
 import { deleteSome } from './old-rows.ts';
 import type { Pool } from './postgres/pool.ts';

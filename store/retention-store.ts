@@ -1,7 +1,7 @@
 /** How long a tenant keeps its data, and removal of older data. */
 import type { RowParts } from './row-parts.ts';
 import { sql } from 'kysely';
-import type { Retention } from '#domain/forgetting.ts';
+import type { Retention } from '#domain/schema/forgetting.ts';
 import { removeSessionRows } from './forgetting-store.ts';
 import { deleteSome, isOlder } from './old-rows.ts';
 import type { Pool } from './postgres/pool.ts';

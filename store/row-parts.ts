@@ -1,7 +1,7 @@
 /** What the core's rows must know about the rows of features: each feature declares it for its tables. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Feature } from '#domain/feature.ts';
-import type { Retention } from '#domain/forgetting.ts';
+import type { Retention } from '#domain/schema/forgetting.ts';
 import type { OldRows } from './old-rows.ts';
 import type { SealedPart } from './secrets/read-tenant.ts';
 

@@ -18,7 +18,8 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, type DataConverter } from '@temporalio/common';
-import { APPROVAL, type DecideInput, type DecisionReceipt } from '#domain/approval/approval.ts';
+import { APPROVAL, type DecideInput } from '#domain/approval/approval.ts';
+import type { DecisionReceipt } from '#domain/schema/approval.ts';
 import { Failure, isFailureType } from '#domain/errors.ts';
 import { approvalWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
 import { ForeignNamespace } from '#domain/installation.ts';

@@ -30,7 +30,6 @@ import {
   type ApprovalState,
   type ApprovalCarryOver,
   type DecideInput,
-  type DecisionReceipt,
   decisionProblem,
   isAsSettled,
   readDecision,
@@ -39,6 +38,7 @@ import {
   type StandbyInput,
   standbyProblem,
 } from '#domain/approval/approval.ts';
+import type { DecisionReceipt } from '#domain/schema/approval.ts';
 import { nextAlarm } from '#domain/approval/approval-alarms.ts';
 import { tokensIn } from '#domain/approval/decision-token.ts';
 import { markdownCode, markdownText } from '#domain/text/markdown.ts';

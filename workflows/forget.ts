@@ -1,13 +1,13 @@
 /** Forgets a session, or all data of one user; its receipt is a row (docs/forgetting.md). */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { ForgetActivities, ForgetInput, Forgetting } from '#domain/forgetting.ts';
+import type { ForgetActivities, ForgetInput, Removed } from '#domain/forgetting.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
 import { FORGETTING } from './activity-options.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const { stop_forgotten, forget_runs, forget_rows } = proxyActivities<ForgetActivities>(FORGETTING);
 
-export async function forget(input: ForgetInput): Promise<Forgetting['removed']> {
+export async function forget(input: ForgetInput): Promise<Removed> {
   refuseWrongStart(inputProblem('forget', input, ['tenant', 'id'], []));
   setCurrentDetails('Stops what runs');
   await stop_forgotten(input);

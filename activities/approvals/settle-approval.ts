@@ -21,12 +21,8 @@ import { editedCall } from '../tool-call/edited-call.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
-import type {
-  ApprovalBasis,
-  ApprovalLedger,
-  DecisionProof,
-  SettleRecord,
-} from '#store/approvals/approval-ledger.ts';
+import type { ApprovalBasis, ApprovalLedger, DecisionProof } from '#store/approvals/approval-ledger.ts';
+import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { readDecider } from './read-decider.ts';
 import { refused, settleForm, type Settling } from './settle-form.ts';

@@ -2,7 +2,8 @@
 import type { DecideInput, RefusedRequest, SettleApprovalResult } from '#domain/approval/approval.ts';
 import { answerProblem, type McpForm } from '#domain/form.ts';
 import { storableJson } from '#domain/text/storable-text.ts';
-import type { ApprovalBasis, ApprovalLedger, SettleRecord } from '#store/approvals/approval-ledger.ts';
+import type { ApprovalBasis, ApprovalLedger } from '#store/approvals/approval-ledger.ts';
+import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { formPlace } from '../tool-call/call-outside.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import { callDigest } from '../tool-call/call-digest.ts';

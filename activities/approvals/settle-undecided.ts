@@ -1,6 +1,7 @@
 /** Records that nobody decided, and how the call then ends. */
 import type { SettleApprovalInput, SettleApprovalResult } from '#domain/approval/approval.ts';
-import type { ApprovalLedger, SettleRecord } from '#store/approvals/approval-ledger.ts';
+import type { ApprovalLedger } from '#store/approvals/approval-ledger.ts';
+import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import type { Settling } from './settle-form.ts';
 
 const UNDECIDED = {

@@ -5,7 +5,8 @@
 import { basename } from 'node:path';
 import type { AgentConfig } from '#domain/agent.ts';
 import { LINK_WORDS } from '#domain/assignment/agent-link.ts';
-import { ASSIGNMENT_LABEL, type AssignmentMode } from '#domain/assignment/assignment.ts';
+import { ASSIGNMENT_LABEL } from '#domain/assignment/assignment.ts';
+import type { AssignmentMode } from '#domain/assignment/delegation.ts';
 import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
 import { delegatedTask } from '#domain/assignment/delegation-words.ts';
 import { newDelegation, workContext } from '#domain/assignment/new-assignment.ts';

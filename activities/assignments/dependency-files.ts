@@ -6,7 +6,7 @@ import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
 import { namedFiles } from '#domain/files/named-files.ts';
 import { isGits, type PassedFile } from './pass-files.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '../workspace/contract.ts';
 
 export interface Dependency {
   /** Id of the delegation. */

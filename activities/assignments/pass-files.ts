@@ -6,7 +6,7 @@ import { REPOSITORY_HEAD } from '#domain/files/git-internals.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import { type Scrubber, withoutSecrets } from '#store/secrets/scrubber.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
-import type { Files, FileScope } from '../workspace/files.ts';
+import type { Files, FileScope } from '../workspace/contract.ts';
 
 export interface PassedFile {
   /** Path below the folder of the delegation; for files of a dependency it contains further folders. */

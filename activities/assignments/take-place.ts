@@ -10,7 +10,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { assignmentChild } from '#temporal/assignment-inputs.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '../workspace/contract.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { AgentLinks, Refused } from './agent-links.ts';
 

@@ -1,27 +1,18 @@
 /** Budgets for call_model and the tools (DU-7): reserve, settle, and ask for more at the limit. */
-import {
-  BUDGET_ASK,
-  type Budget,
-  type BudgetExceeded,
-  DEFAULT_RESERVE,
-  type Spent,
-} from '#domain/budget/budget.ts';
+import { BUDGET_ASK, type BudgetExceeded, DEFAULT_RESERVE, type Spent } from '#domain/budget/budget.ts';
+import type { Budget } from '#domain/schema/budget.ts';
 import { askFor, askSummary, exceededWords } from '#domain/budget/ask-for-more.ts';
-import { costsNothing, NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
+import { NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model/model.ts';
-import type { ModelUse } from '#domain/budget/model-use.ts';
+import { costsNothing, type ModelUse } from '#domain/budget/model-use.ts';
 import type { GateAsk } from '#domain/gate/gate-activities.ts';
 import type { CallModelResult, PlannedCall } from '#domain/turn/turn.ts';
 import { databaseNow, type LoadedStep } from '../turn/step.ts';
 import { callDigest } from '../tool-call/call-digest.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
-import type {
-  BudgetedWork,
-  BudgetLedger,
-  BudgetRequest,
-  NewBudgetAsk,
-} from '#store/budgets/budget-ledger.ts';
+import type { BudgetedWork, BudgetLedger, BudgetRequest } from '#store/budgets/budget-ledger.ts';
+import type { NewBudgetAsk } from '#store/approvals/approval-questions.ts';
 
 /** A model call, with its reservations. */
 export type HoldingStep = Pick<

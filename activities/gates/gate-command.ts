@@ -4,7 +4,7 @@ import { MOUNT } from '@tempoclaw/sandbox/settings';
 import type { Sandbox } from '#domain/sandbox.ts';
 import { boxOwner } from '../process/box-owner.ts';
 import type { CommandOutcome, Shell } from '@tempoclaw/sandbox';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '../workspace/contract.ts';
 
 export interface GateCommand {
   readonly command: string;

@@ -38,7 +38,7 @@ import {
 import type { GatedWork } from '#store/teams/gated-work.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '../workspace/contract.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface GateRunDeps extends ActivityDeps {

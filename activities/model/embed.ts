@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { Spent } from '#domain/budget/budget.ts';
-import { costsNothing } from '#domain/budget/meter.ts';
+import { costsNothing } from '#domain/budget/model-use.ts';
 import { type Embeddings, ModelError, type Usage } from '#domain/model/model.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { BudgetedWork } from '#store/budgets/budget-ledger.ts';

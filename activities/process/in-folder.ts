@@ -1,6 +1,6 @@
 /** Runs the command of a tool's call in its folder, which is held open, and reports its newest output. */
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { Files, HeldFolder } from '../workspace/files.ts';
+import type { Files, HeldFolder } from '../workspace/contract.ts';
 import { boxOwner } from './box-owner.ts';
 import { createProgressFeed } from './progress-feed.ts';
 import type { BoxRequest, CommandRequest } from '@tempoclaw/sandbox';

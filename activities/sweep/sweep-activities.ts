@@ -1,6 +1,6 @@
 /** The parts of a sweep (workflows/sweep.ts). */
 import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
-import type { Retention } from '#domain/forgetting.ts';
+import type { Retention } from '#domain/schema/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { addUsesToSums } from '#store/budgets/usage-rollup.ts';
 import { removeUnneededFiles } from '#store/files/file-store.ts';

@@ -4,7 +4,7 @@ import { TEAM_LIMITS } from '#domain/team/team.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '../workspace/contract.ts';
 
 export interface TaskFile {
   readonly name: string;

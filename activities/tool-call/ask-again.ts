@@ -6,7 +6,7 @@ import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { PlannedCall } from '#domain/turn/turn.ts';
 import type { FilesChanged } from './perform-tool.ts';
 import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
-import type { RepeatedApproval, NewAsk } from '#store/turns/call-claim.ts';
+import type { RepeatedApproval, NewAsk } from '#store/approvals/approval-questions.ts';
 import type { RunnableCall } from './claimed-call.ts';
 
 /** Greatest number of names in a reason; the approval contains all. */

@@ -10,7 +10,7 @@ import type { Tool } from '#policy/define-tool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { treeDigest } from '#store/files/tree-digest.ts';
 import { FileProblem } from '../workspace/file-problem.ts';
-import type { Files, FileScope } from '../workspace/files.ts';
+import type { Files, FileScope } from '../workspace/contract.ts';
 import { readTree } from '../workspace/read-tree.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 

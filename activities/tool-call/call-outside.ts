@@ -1,10 +1,11 @@
 /** A call with state outside its attempt: what is stored of it, and what its MCP server asks people. */
 import { approvalIdOf } from '#domain/ids.ts';
 import { standardAnswer } from '#domain/form.ts';
-import type { CallOutside, PendingExternalCall, PendingForm } from '#domain/turn/pending-call.ts';
+import type { PendingExternalCall, PendingForm } from '#domain/turn/pending-call.ts';
+import type { CallOutside } from '#domain/tool.ts';
 import { storableJson } from '#domain/text/storable-text.ts';
 import type { RunToolInput } from '#domain/turn/turn.ts';
-import type { NewForm } from '#store/turns/call-claim.ts';
+import type { NewForm } from '#store/approvals/approval-questions.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';

@@ -8,7 +8,8 @@ import { callDigest } from './call-digest.ts';
 import type { Catalog, ParsedCall } from '#policy/catalog.ts';
 import { callSummary } from './call-summary.ts';
 import { sealedCall } from './plan-calls.ts';
-import type { ApprovalBasis, SettleRecord } from '#store/approvals/approval-ledger.ts';
+import type { ApprovalBasis } from '#store/approvals/approval-ledger.ts';
+import type { SettleRecord } from '#store/approvals/settle-record.ts';
 
 export async function editedCall(
   deps: Pick<CallDeps, 'scrubber' | 'sealer' | 'boundFiles'> & { readonly catalog: Catalog },

@@ -10,7 +10,7 @@ import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import { taskGates } from '#domain/gate/gate.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { DocumentWritten } from '#domain/feature.ts';
-import type { CallOutside } from '#domain/turn/pending-call.ts';
+import type { CallOutside } from '#domain/tool.ts';
 import { type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure } from '#domain/errors.ts';
 import type { RunToolInput } from '#domain/turn/turn.ts';

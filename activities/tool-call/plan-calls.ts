@@ -29,15 +29,20 @@ import { lineOf } from '#policy/exec-rules.ts';
 import type { NewApproval, NewCall } from '#store/turns/answer-record.ts';
 import type { CallRow, RecordedCall } from '#store/turns/step-basis.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { StepEngine } from '../turn/step-engine.ts';
+import type { Tool } from '#policy/define-tool.ts';
 
 /** More calls in one answer than any model intends. */
 const MAX_CALLS = 64;
 
+export interface CallScheduler {
+  /** How the workflow must run a call. `place` is where its command would run, if known. */
+  scheduled(call: PlannedCall, tool: Tool, agent: AgentConfig, place?: CommandPlace): PlannedCall;
+}
+
 export interface PlanDeps extends CallDeps {
   readonly guards: Pick<Guards, 'ofCall' | 'plannedCommand'>;
   readonly approvalSeconds: number;
-  readonly engine: Pick<StepEngine, 'scheduled'>;
+  readonly engine: CallScheduler;
   readonly needsToken: NeedsToken;
   /** Confines commands on this machine. */
   readonly wall: Wall;

@@ -20,8 +20,9 @@ import { newAsk, plannedAgain } from './ask-again.ts';
 import { createOutside, newForm, type OutsideDeps } from './call-outside.ts';
 import { recordedWithin, untilRecorded } from './until-recorded.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
-import type { BudgetSettlement } from '#store/budgets/budget-ledger.ts';
-import type { Claim, NewAsk, NewForm } from '#store/turns/call-claim.ts';
+import type { BudgetSettlement } from '#domain/budget/budget.ts';
+import type { Claim } from '#store/turns/call-claim.ts';
+import type { NewAsk, NewForm } from '#store/approvals/approval-questions.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { type Unrun, skipReason } from './skip-reason.ts';
 

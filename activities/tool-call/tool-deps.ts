@@ -10,7 +10,7 @@ import type { Processes } from '../process/session-processes.ts';
 import type { Shell } from '@tempoclaw/sandbox';
 import type { TeamTools } from '../teams/team-activities.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
-import type { Files } from '../workspace/files.ts';
+import type { Files } from '../workspace/contract.ts';
 
 /** Dependencies from this machine and the database. */
 export interface WorldDeps {

@@ -2,16 +2,9 @@
  * The interface of the engine that runs steps, and the plain engine: each call is an activity, and each record a
  * commit. The plain engine is complete. Another one may keep more between two activities, and writes the same rows.
  */
-import type { CommandPlace } from '@tempoclaw/shell-judge';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { NewEvent } from '#domain/event.ts';
-import type {
-  CallModelInput,
-  CallModelResult,
-  PlannedCall,
-  RunToolInput,
-  RunToolResult,
-} from '#domain/turn/turn.ts';
+import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { AnswerFate, AnswerRecord } from '#store/turns/answer-record.ts';
 import type { BudgetRequest } from '#store/budgets/budget-ledger.ts';
@@ -20,7 +13,7 @@ import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { type Attempt, attemptNow } from '../attempt.ts';
 import type { KnownTranscript } from '../prompt/transcript-cache.ts';
 import type { ClaimedCall, RunnableCall } from '../tool-call/claimed-call.ts';
-import type { CallPlan } from '../tool-call/plan-calls.ts';
+import type { CallPlan, CallScheduler } from '../tool-call/plan-calls.ts';
 import type { ReadBasis, Step } from './step.ts';
 
 export interface AnswerToRecord {
@@ -57,7 +50,7 @@ export interface NextStepQuery {
   readonly budget: BudgetRequest;
 }
 
-export interface StepEngine {
+export interface StepEngine extends CallScheduler {
   /** The task queue that only this worker polls, for work whose state only this worker has. */
   readonly queue?: string;
   /** Create activities from their work. */
@@ -67,8 +60,6 @@ export interface StepEngine {
   knownBasis(input: CallModelInput, attempt: Attempt, known: KnownTranscript): ReadBasis | undefined;
   /** The result that the call already has; undefined when the ledger must be queried. */
   knownResult(input: RunToolInput): RunToolResult | undefined;
-  /** How the workflow must run a call. `place` is where its command would run, if known. */
-  scheduled(call: PlannedCall, tool: Tool, agent: AgentConfig, place?: CommandPlace): PlannedCall;
   beforeModelCall(attempt: Attempt, agent: AgentConfig): void;
   /** `refused`: another attempt has recorded the step, or it must be answered again. */
   recordAnswer(answer: AnswerToRecord): Promise<Exclude<AnswerFate, 'over'>>;

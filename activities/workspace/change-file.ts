@@ -6,7 +6,7 @@ import { type FileHandle, lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createChangeJournal } from './change-journal.ts';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
-import type { Files, FileScope, FilesOptions } from './files.ts';
+import type { Files, FileScope, FilesOptions } from './contract.ts';
 import { closing, explained, openIn, versionOf } from './open-file.ts';
 import { type Folder, openParent } from './open-folder.ts';
 import { existing, type LastStep, replaceFile } from './replace-file.ts';

@@ -4,7 +4,7 @@
  */
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { FileScope } from './files.ts';
+import type { FileScope } from './contract.ts';
 import { shown } from './file-problem.ts';
 
 const GUIDE = 'AGENTS.md';

@@ -7,20 +7,29 @@ import { join } from 'node:path';
 import { isGitInternal } from '@tempoclaw/shell-judge';
 import { REPOSITORY_HEAD, REPOSITORY_PARTS } from '#domain/files/git-internals.ts';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
-import type { SafePath } from './resolve-path.ts';
+
+/** A path in a folder that tools may reach. */
+export interface PathInRoot {
+  /** The root that contains it, without links. */
+  readonly root: string;
+  /** Relative to the root; empty for the root itself. */
+  readonly inside: string;
+  /** The path as the model wrote it, for messages. */
+  readonly requestedPath: string;
+}
 
 /**
  * Refuses a write that git would interpret, and one that would make its folder a repository. The path has no links;
  * openFolder checks that it is still this path when it is opened. @throws FileProblem
  */
-export async function guardGit(path: SafePath): Promise<void> {
+export async function guardGit(path: PathInRoot): Promise<void> {
   if (isGitInternal(path.inside) || (await isInRepository(path))) throw gitProblem(path.requestedPath);
 }
 
 /**
  * Commands do not start there either, because the files they write by plain names would be git's. @throws FileProblem
  */
-export function guardGitFolder(path: SafePath): void {
+export function guardGitFolder(path: PathInRoot): void {
   if (isGitInternal(path.inside)) throw gitProblem(path.requestedPath);
 }
 
@@ -32,7 +41,7 @@ function gitProblem(requestedPath: string): FileProblem {
 }
 
 /** A folder on the path is a bare repository, or becomes one by what is created at this path. */
-async function isInRepository({ root, inside }: SafePath): Promise<boolean> {
+async function isInRepository({ root, inside }: PathInRoot): Promise<boolean> {
   let folder = root;
   for (const next of inside.split('/')) {
     if (await isRepository(folder, next)) return true;

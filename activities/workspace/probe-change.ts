@@ -1,7 +1,7 @@
 /** The outcome of a change of a file (Files.change) whose attempt was lost, by the digests that it had recorded. */
 import type { ToolResult } from '#domain/tool.ts';
 import { FileProblem, withFileProblems } from './file-problem.ts';
-import type { Files, FileScope } from './files.ts';
+import type { Files, FileScope } from './contract.ts';
 
 /**
  * `done` when the file is as the change left it, OutcomeUnknown when it differs from both, undefined when it is

@@ -5,7 +5,7 @@
 import { TREE_LIMITS, type TreeFile, treePathProblem } from '#domain/files/file-tree.ts';
 import { isGits } from '../assignments/pass-files.ts';
 import { FileProblem } from './file-problem.ts';
-import type { Entry, Files, FileScope } from './files.ts';
+import type { Entry, Files, FileScope } from './contract.ts';
 
 /** Names that start with a dot are skipped. @throws FileProblem that says which file cannot be part of it */
 export async function readTree(

@@ -1,7 +1,7 @@
 /** Resolves a path of a call to a place on disk, and notifies those that record reads and writes there. */
 import { realpath } from 'node:fs/promises';
 import type { PathRules } from '#domain/files/path-rules.ts';
-import type { FileScope } from './files.ts';
+import type { FileScope } from './contract.ts';
 import { resolvePath, type SafePath } from './resolve-path.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 

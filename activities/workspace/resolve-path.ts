@@ -5,18 +5,12 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { FileProblem, shown } from './file-problem.ts';
-import { guardGit } from './guard-git.ts';
+import { guardGit, type PathInRoot } from './guard-git.ts';
 import type { PathRules } from '#domain/files/path-rules.ts';
 
-export interface SafePath {
+export interface SafePath extends PathInRoot {
   /** Without links; parts below the deepest existing folder may not exist. */
   readonly absolute: string;
-  /** The root that contains it, without links. */
-  readonly root: string;
-  /** Relative to the root; empty for the root itself. */
-  readonly inside: string;
-  /** The path as the model wrote it, for messages. */
-  readonly requestedPath: string;
 }
 
 /** Linux follows at most 40. */

@@ -10,7 +10,8 @@ import { createFileLock } from '#store/files/file-lock.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { FileProblem } from './file-problem.ts';
-import { createFiles, type FileScope } from './files.ts';
+import { createFiles } from './files.ts';
+import type { FileScope } from './contract.ts';
 import { withDocuments } from './documents/with-documents.ts';
 import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
 

@@ -1,7 +1,7 @@
 /** The workspaces of a worker: their files, cleaning and deletion. */
 import type { Db } from '#store/postgres/database.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import type { Files } from './files.ts';
+import type { Files } from './contract.ts';
 import { removeWorkspaces } from './workspace-folder.ts';
 
 export interface Workspaces {

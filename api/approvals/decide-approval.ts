@@ -8,7 +8,8 @@ import {
   insertDecisionProof,
 } from '#store/approvals/approval-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import { type DecideInput, type DecisionReceipt, isSameDecision } from '#domain/approval/approval.ts';
+import { type DecideInput, isSameDecision } from '#domain/approval/approval.ts';
+import type { DecisionReceipt } from '#domain/schema/approval.ts';
 import { requestProblem } from '#domain/approval/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Scope } from '#domain/schema/api-key.ts';

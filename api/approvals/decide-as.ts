@@ -1,10 +1,10 @@
 /** Decides in the name of a caller. The key says who decides; the body says only what. */
 import type { z } from 'zod';
 import { type ApprovalRow, decisionPlace } from '#store/approvals/approval-store.ts';
-import { type DecideInput, type DecisionReceipt, readDecision } from '#domain/approval/approval.ts';
+import { type DecideInput, readDecision } from '#domain/approval/approval.ts';
 import { isAgreement, votesNeeded } from '#domain/approval/approval-votes.ts';
 import { Failure } from '#domain/errors.ts';
-import type { decisionSchema } from '#domain/schema/approval.ts';
+import type { DecisionReceipt, decisionSchema } from '#domain/schema/approval.ts';
 import { type Caller, signatureOf } from '../server/auth.ts';
 import { decideApproval, type DecisionSender } from './decide-approval.ts';
 import type { ApiDeps } from '../deps.ts';

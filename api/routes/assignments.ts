@@ -1,8 +1,8 @@
 /** Lists, shows and stops work that agents delegated to others, and steers a subagent. */
 import { randomUUID } from 'node:crypto';
-import { ASSIGNMENT, type AssignmentKind, type WorkStatus } from '#domain/assignment/assignment.ts';
+import { ASSIGNMENT, type WorkStatus } from '#domain/assignment/assignment.ts';
 import { Failure } from '#domain/errors.ts';
-import { assignmentWorkflowId } from '#domain/ids.ts';
+import { type AssignmentKind, assignmentWorkflowId } from '#domain/ids.ts';
 import { delegations, subagents } from '#domain/resource/assignments.ts';
 import type { SteerSubagentInput, SteerSubagentReceipt } from '#domain/assignment/subagent.ts';
 import {

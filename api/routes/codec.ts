@@ -3,7 +3,6 @@
  * a server without a login cannot send a key, so access is by an address that only administrators know.
  */
 import { createHmac } from 'node:crypto';
-import type { PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
 import { isToken } from '#policy/decision-token.ts';
@@ -16,12 +15,6 @@ const payloadsSchema = z.object({
     .array(z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }))
     .max(1_000),
 });
-
-export interface CodecAccess {
-  readonly codec: PayloadCodec;
-  /** The secret part of the address; it changes with the key. */
-  readonly token: string;
-}
 
 /** `key` is base64, as configured. */
 export function codecToken(key: string): string {

@@ -1,7 +1,8 @@
 /** Serves forgetting: a row says what to forget, and a workflow does it. */
 import { randomUUID } from 'node:crypto';
 import { Failure } from '#domain/errors.ts';
-import { type Forgetting, FORGETTING_KEEPS } from '#domain/forgetting.ts';
+import { FORGETTING_KEEPS } from '#domain/forgetting.ts';
+import type { Forgetting } from '#domain/schema/forgetting.ts';
 import { forgettings } from '#domain/resource/forgettings.ts';
 import {
   beginForgetting,

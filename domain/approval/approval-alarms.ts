@@ -1,5 +1,5 @@
 /** AP-4: what happens to an approval while nobody decides it, and when. */
-import { TERM_LIMITS } from './approval-terms.ts';
+import { TERM_LIMITS } from './approval.ts';
 
 /** Times in seconds from the start. */
 export interface AlarmTimes {

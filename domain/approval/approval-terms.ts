@@ -22,14 +22,6 @@ export interface RecordedTerms extends ApprovalTerms {
   readonly runs?: RunsAt;
 }
 
-export const TERM_LIMITS = {
-  quorum: 20,
-  users: 200,
-  seconds: 2_592_000,
-  minRemindSeconds: 5,
-  reminders: 20,
-} as const;
-
 const TERMS = [
   'approvers',
   'quorum',

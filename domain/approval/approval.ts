@@ -1,9 +1,16 @@
 /**
  * The contract of the `approval` workflow (AP-1 … AP-6): one run from the question to decision, expiry or withdrawal.
  */
-import type { decisionReceiptSchema } from '../schema/approval.ts';
-import type { Kept } from '../schema/scalars.ts';
 import { type Fields, isRecord, isText } from '../outside-value.ts';
+
+/** Limits of the terms on which an approval is decided. */
+export const TERM_LIMITS = {
+  quorum: 20,
+  users: 200,
+  seconds: 2_592_000,
+  minRemindSeconds: 5,
+  reminders: 20,
+} as const;
 
 export const APPROVAL = {
   type: 'approval',
@@ -159,9 +166,6 @@ export interface ApprovalState {
   /** Updates and signals must contain a decision token. */
   readonly token_required?: true;
 }
-
-/** The answer to the winner, and to those who made the same decision afterwards (`already`). */
-export type DecisionReceipt = Kept<typeof decisionReceiptSchema>;
 
 export interface SettleApprovalInput {
   readonly tenant: string;

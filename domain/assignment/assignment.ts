@@ -6,6 +6,7 @@
 import type { RefusedSignals } from '../approval/refused-signals.ts';
 import type { ShownCheck, ShownGate } from '../gate/gate.ts';
 import type { CollectSubagentsInput } from './subagent.ts';
+import type { AssignmentKind } from '../ids.ts';
 import type { EngineHints } from '../turn/turn.ts';
 
 /** `[+]` part of docs/temporal-contract.md. */
@@ -16,7 +17,6 @@ export const ASSIGNMENT = {
   queries: { state: 'state' },
 } as const;
 
-export type AssignmentKind = keyof typeof ASSIGNMENT.types;
 /** The kinds that use one session. */
 export type WorkKind = Exclude<AssignmentKind, 'evaluation'>;
 
@@ -25,10 +25,6 @@ export type WorkStatus = (typeof WORK_STATUSES)[number];
 /** Rounds of making and judging end as approved or not. */
 export type AssignmentStatus = WorkStatus | 'approved' | 'not_approved';
 export type AssignmentEndStatus = Exclude<AssignmentStatus, 'queued' | 'running'>;
-
-/** `sync` when the turn that gives the work waits for it; `async` when no turn waits. */
-export const ASSIGNMENT_MODES = ['async', 'sync'] as const;
-export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
 
 /** Greatest number of characters of a label. */
 export const ASSIGNMENT_LABEL = 100;

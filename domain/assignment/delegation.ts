@@ -1,5 +1,8 @@
 /** Delegations (DE-1, DE-2): their limits, and what a turn knows about the delegated work it belongs to. */
-import type { AssignmentMode } from './assignment.ts';
+
+/** `sync` when the turn that gives the work waits for it; `async` when no turn waits. */
+export const ASSIGNMENT_MODES = ['async', 'sync'] as const;
+export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
 
 export const DELEGATION_LIMITS = {
   /** How many delegations an agent works on at once, when its row does not say (DE-1). */

@@ -2,9 +2,10 @@
  * Whether there is a free slot for an assignment, and the contents of its row. Pure: the store counts the used slots
  * under a lock.
  */
-import type { AssignmentKind, AssignmentMode, AssignmentStatus } from './assignment.ts';
+import type { AssignmentStatus } from './assignment.ts';
+import type { AssignmentMode } from './delegation.ts';
 import type { QualityGate } from '../gate/gate.ts';
-import { assignmentSession } from '../ids.ts';
+import { type AssignmentKind, assignmentSession } from '../ids.ts';
 import type { AnnounceMode } from './subagent.ts';
 import type { Thinking } from '../model/thinking.ts';
 import type { MessageContext } from '../turn/turn.ts';

@@ -3,9 +3,6 @@
  * docs/budgets.md describes how they are kept.
  */
 
-import type { anyBudgetSchema } from '../schema/budget.ts';
-import type { Kept } from '../schema/scalars.ts';
-
 /** Whose use is counted together. A tree of subagents, delegations and tasks counts for the scopes of its root. */
 export const BUDGET_SCOPES = ['turn', 'session', 'agent', 'team', 'tenant'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
@@ -23,9 +20,6 @@ export const ON_LIMIT = ['ask', 'stop'] as const;
 export type OnLimit = (typeof ON_LIMIT)[number];
 
 export type BudgetAmounts = { readonly [Measure in BudgetMeasure]?: number | undefined };
-
-/** The limits are amounts; a measure without an amount has no limit. `reserve` defaults to DEFAULT_RESERVE. */
-export type Budget = Kept<typeof anyBudgetSchema>;
 
 /** Scopes that a budget in an agent's row may have. */
 export const AGENT_BUDGET_SCOPES = ['turn', 'session', 'agent'] as const;
@@ -47,6 +41,12 @@ export interface Spent {
   readonly usd?: number;
   readonly seconds: number;
   readonly calls: number;
+}
+
+/** Without `spent` the attempt counts as what it had reserved. */
+export interface BudgetSettlement {
+  readonly attempt: number;
+  readonly spent?: Spent;
 }
 
 /** Which account was too small for a call, and by how much. Amounts are in the measure's unit. */

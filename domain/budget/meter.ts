@@ -1,5 +1,5 @@
 /** Counts what one attempt of a model call has used so far, over all the models it called. */
-import type { ModelErrorCode, Usage } from '../model/model.ts';
+import type { Usage } from '../model/model.ts';
 import type { ModelUse } from './model-use.ts';
 import type { Spent } from './budget.ts';
 
@@ -32,20 +32,3 @@ export function withUses(spent: Spent, uses: readonly ModelUse[]): Spent {
 
 /** No model was called. */
 export const NOTHING_SPENT: Spent = { tokens: 0, usd: 0, seconds: 0, calls: 0 };
-
-/**
- * Errors of requests that were refused before any output, which cost nothing. Every other failure may cost money and
- * counts as what was reserved.
- */
-const FREE: ReadonlySet<ModelErrorCode> = new Set([
-  'RateLimited',
-  'Overloaded',
-  'Auth',
-  'BadRequest',
-  'ContextOverflow',
-  'UnknownModel',
-]);
-
-export function costsNothing(code: ModelErrorCode): boolean {
-  return FREE.has(code);
-}

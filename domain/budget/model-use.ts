@@ -1,6 +1,5 @@
 /** Uses of a model that leave no answer in a transcript; they are paid for all the same (DU-7). */
-import { type ModelError, type Usage } from '../model/model.ts';
-import { costsNothing } from './meter.ts';
+import type { ModelError, ModelErrorCode, Usage } from '../model/model.ts';
 
 /**
  * `memory`: remembering what was said in conversations. `reading`: a tool that reads media. `direct`: a request from an
@@ -34,4 +33,21 @@ export interface ModelUse {
 /** Whether a provider has read the prompt although no output arrived. A connection that failed costs nothing. */
 export function wasRead({ code }: ModelError): boolean {
   return code !== 'Unreachable' && !costsNothing(code);
+}
+
+/**
+ * Errors of requests that were refused before any output, which cost nothing. Every other failure may cost money and
+ * counts as what was reserved.
+ */
+const FREE: ReadonlySet<ModelErrorCode> = new Set([
+  'RateLimited',
+  'Overloaded',
+  'Auth',
+  'BadRequest',
+  'ContextOverflow',
+  'UnknownModel',
+]);
+
+export function costsNothing(code: ModelErrorCode): boolean {
+  return FREE.has(code);
 }

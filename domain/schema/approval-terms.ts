@@ -1,6 +1,6 @@
 /** AP-4: an approval's terms on the wire and in settings. */
 import { z } from 'zod';
-import { TERM_LIMITS } from '../approval/approval-terms.ts';
+import { TERM_LIMITS } from '../approval/approval.ts';
 import { SCOPES } from './api-key.ts';
 import { labelSchema } from './scalars.ts';
 

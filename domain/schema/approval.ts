@@ -13,10 +13,11 @@ import { mcpFormSchema } from './form.ts';
 import {
   idSchema,
   jsonObjectSchema,
+  type Kept,
   labelSchema,
   linksSchema,
-  refusedRequestSchema,
   nameSchema,
+  refusedRequestSchema,
   sessionKeySchema,
   textSchema,
   timeSchema,
@@ -251,3 +252,6 @@ export const bulkReceiptSchema = z.object({
   ),
   has_more: z.boolean().describe('The filter matches more than one request decides'),
 });
+
+/** The answer to the winner, and to those who made the same decision afterwards (`already`). */
+export type DecisionReceipt = Kept<typeof decisionReceiptSchema>;

@@ -1,6 +1,7 @@
 /** Work that agents give each other, on the wire: subagents and delegations (DE-2, DE-6). */
 import { z } from 'zod';
-import { ASSIGNMENT_MODES, WORK_STATUSES } from '../assignment/assignment.ts';
+import { WORK_STATUSES } from '../assignment/assignment.ts';
+import { ASSIGNMENT_MODES } from '../assignment/delegation.ts';
 import { ANNOUNCE_MODES, STEER_TEXT } from '../assignment/subagent.ts';
 import { idSchema, linksSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
 

@@ -5,14 +5,13 @@ import {
   BUDGET_MEASURES,
   BUDGET_PERIODS,
   BUDGET_SCOPES,
-  type Budget,
   MAX_AGENT_BUDGETS,
   MAX_BUDGETS,
   ON_LIMIT,
 } from '../budget/budget.ts';
-import { budgetProblem, sameBudgetTwice } from '../budget/check-budgets.ts';
+import { isName, isSessionKey } from '../ids.ts';
 import { MODEL_USE_KINDS } from '../budget/model-use.ts';
-import { labelSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
+import { type Kept, labelSchema, nameSchema, sessionKeySchema, textSchema, timeSchema } from './scalars.ts';
 
 const whole = z.int().min(1).max(1e15);
 const usd = z.number().positive().max(1e9);
@@ -37,6 +36,45 @@ const fields = {
 
 /** Accepts any combination of limits. */
 export const anyBudgetSchema = z.strictObject(fields);
+
+/** The limits are amounts; a measure without an amount has no limit. `reserve` defaults to DEFAULT_RESERVE. */
+export type Budget = Kept<typeof anyBudgetSchema>;
+
+/** Undefined for a budget that can be used; otherwise the reason. */
+export function budgetProblem(budget: Budget): string | undefined {
+  const limited = BUDGET_MEASURES.filter((measure) => budget[measure] !== undefined);
+  if (limited.length === 0) return `names no limit; give one of ${BUDGET_MEASURES.join(', ')}`;
+  const { scope, subject, period = 'total', reserve = {} } = budget;
+  const problem = subjectProblem(scope, subject);
+  if (problem !== undefined) return problem;
+  if (scope === 'turn' && period !== 'total') return 'a turn has one total, no period';
+  for (const measure of ['tokens', 'usd', 'seconds'] as const) {
+    const limit = budget[measure];
+    const required = reserve[measure];
+    if (required === undefined) continue;
+    if (limit === undefined) return `reserve.${measure} is given without a limit on ${measure}`;
+    if (required > limit) return `reserve.${measure} is more than the limit, so that nothing could run`;
+  }
+  return undefined;
+}
+
+function subjectProblem(scope: Budget['scope'], subject: string | undefined): string | undefined {
+  if (subject === undefined) return undefined;
+  if (scope === 'turn' || scope === 'tenant') return `a budget of a ${scope} has no subject`;
+  if (scope === 'session' ? isSessionKey(subject) : isName(subject)) return undefined;
+  return `subject "${subject}" is no key of ${scope === 'agent' ? 'an' : 'a'} ${scope}, so that the budget would hold for nobody`;
+}
+
+/** Finds two budgets of one list that would use the same account: [index of the second, its name]. */
+export function sameBudgetTwice(budgets: readonly Budget[]): readonly [number, string] | undefined {
+  const seen = new Set<string>();
+  for (const [index, { scope, subject, period = 'total' }] of budgets.entries()) {
+    const name = [scope, subject ?? 'each', period].join(' ');
+    if (seen.has(name)) return [index, name];
+    seen.add(name);
+  }
+  return undefined;
+}
 
 function refine<Schema extends z.ZodType<Budget>>(schema: Schema): Schema {
   return schema.superRefine((budget, context) => {

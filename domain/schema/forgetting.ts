@@ -1,7 +1,7 @@
 /** What was forgotten and how long data is kept, on the wire. */
 import { z } from 'zod';
 import { FORGET_SUBJECTS } from '../forgetting.ts';
-import { timeSchema } from './scalars.ts';
+import { type Kept, timeSchema } from './scalars.ts';
 
 export const forgettingSchema = z.object({
   id: z.string(),
@@ -18,6 +18,8 @@ export const forgettingSchema = z.object({
   ended_at: timeSchema.nullable(),
 });
 
+export type Forgetting = Kept<typeof forgettingSchema>;
+
 const days = z.int().min(1).max(36_500).optional();
 
 /** Older data is deleted by the sweep that runs each minute; data without a limit is kept. */
@@ -31,3 +33,6 @@ export const retentionSchema = z
     artifacts_days: days.describe('Artifacts that nobody has brought again for so long'),
   })
   .meta({ examples: [{ events_days: 30, transcripts_days: 365 }] });
+
+/** The retention of a tenant; without one, that of the settings. */
+export type Retention = Kept<typeof retentionSchema>;

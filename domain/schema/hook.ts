@@ -1,7 +1,40 @@
 /** Hooks on the wire: their settings and their answers. */
 import { z } from 'zod';
-import { HOOK_EVENTS, HOOK_LIMITS, HOOK_TYPES, hookProblem } from '../turn/hook.ts';
 import { httpUrl, jsonObjectSchema, labelSchema, textSchema } from '#domain/schema/scalars.ts';
+
+export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
+
+export const HOOK_TYPES = ['command', 'http', 'prompt'] as const;
+
+export const HOOK_LIMITS = {
+  /** Number of hooks in one layer. */
+  hooks: 20,
+  seconds: 5,
+  maxSeconds: 10,
+  /** Total seconds of the hooks for one call or prompt. */
+  chainSeconds: 10,
+  /** Total seconds of the hooks in one step. */
+  stepSeconds: 60,
+  /** Characters of an answer. */
+  answer: 65_536,
+  reason: 2_000,
+} as const;
+
+/** Says why the hook could never run; undefined when it can. */
+function hookProblem(hook: {
+  readonly type: (typeof HOOK_TYPES)[number];
+  readonly event: (typeof HOOK_EVENTS)[number];
+  readonly tools?: readonly string[] | undefined;
+  readonly command?: string | undefined;
+  readonly url?: string | undefined;
+  readonly prompt?: string | undefined;
+}): string | undefined {
+  const needed = { command: 'command', http: 'url', prompt: 'prompt' } as const;
+  const field = needed[hook.type];
+  if (hook[field] === undefined) return `a hook of type ${hook.type} needs ${field}`;
+  const ofTools = hook.event === 'pre_tool_use' || hook.event === 'subagent_start';
+  return hook.tools && !ofTools ? `tools says nothing of ${hook.event}` : undefined;
+}
 
 /** Names of headers that contain a credential. */
 const CREDENTIAL = /authorization|cookie|token|secret|password|key/i;

@@ -1,6 +1,15 @@
 /** The sandbox of an agent and of the settings on the wire: a mode alone, or an object. */
 import { z } from 'zod';
-import { SANDBOX_MODES, SANDBOX_SCOPES, SANDBOX_WORKSPACES } from '../sandbox.ts';
+
+export const SANDBOX_MODES = ['off', 'preferred', 'required'] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+/** Who shares a sandbox: one session, one agent's sessions, or all sessions of a tenant with the same workspace. */
+export const SANDBOX_SCOPES = ['session', 'agent', 'shared'] as const;
+export type SandboxScope = (typeof SANDBOX_SCOPES)[number];
+
+/** How the workspace appears at MOUNT. */
+export const SANDBOX_WORKSPACES = ['rw', 'ro', 'none'] as const;
 
 const image = z
   .string()

@@ -3,26 +3,8 @@
  * rules; activities/hooks runs them. For observers without influence there are webhooks.
  */
 import { matchesTool, type PolicyTool } from '#domain/policy/tool-groups.ts';
-import type { hookAnswerSchema, hookRunSchema, hookSchema } from '../schema/hook.ts';
+import { HOOK_LIMITS, type hookAnswerSchema, type hookRunSchema, type hookSchema } from '../schema/hook.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-
-export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
-
-export const HOOK_TYPES = ['command', 'http', 'prompt'] as const;
-
-export const HOOK_LIMITS = {
-  /** Number of hooks in one layer. */
-  hooks: 20,
-  seconds: 5,
-  maxSeconds: 10,
-  /** Total seconds of the hooks for one call or prompt. */
-  chainSeconds: 10,
-  /** Total seconds of the hooks in one step. */
-  stepSeconds: 60,
-  /** Characters of an answer. */
-  answer: 65_536,
-  reason: 2_000,
-} as const;
 
 export type Hook = Kept<typeof hookSchema>;
 export type HookAnswer = Kept<typeof hookAnswerSchema>;
@@ -30,17 +12,6 @@ export type HookRun = Kept<typeof hookRunSchema>;
 
 /** Each layer adds to the one before: no layer can remove a hook of another. */
 export type HookLayers = readonly (readonly Hook[] | undefined)[];
-
-/** Says why the hook could never run; undefined when it can. */
-export function hookProblem(
-  hook: Pick<Hook, 'type' | 'event' | 'tools' | 'command' | 'url' | 'prompt'>,
-): string | undefined {
-  const needed = { command: 'command', http: 'url', prompt: 'prompt' } as const;
-  const field = needed[hook.type];
-  if (hook[field] === undefined) return `a hook of type ${hook.type} needs ${field}`;
-  const ofTools = hook.event === 'pre_tool_use' || hook.event === 'subagent_start';
-  return hook.tools && !ofTools ? `tools says nothing of ${hook.event}` : undefined;
-}
 
 /** Tools that start work of another agent. */
 const STARTERS: ReadonlySet<string> = new Set(['spawn', 'delegate', 'evaluate_loop']);

@@ -4,8 +4,6 @@
  */
 import type { ApprovalStatus } from '../approval/approval.ts';
 import type { FormContent, McpForm } from '../form.ts';
-import type { SamplingPrompt } from '../model/sampling.ts';
-import type { ToolFailure } from '../tool.ts';
 
 export interface PendingExternalCall {
   /**
@@ -60,23 +58,3 @@ export type SampledAnswer = {
   model: string;
   stopReason: 'endTurn' | 'maxTokens';
 };
-
-/** The state of a running call outside its attempt. */
-export interface CallOutside {
-  readonly left: PendingExternalCall | undefined;
-  /** An earlier attempt had the call and did not report: it may have got further than `left`. */
-  readonly isAgain: boolean;
-  /** Its turn has ended, so the outside work must be cancelled. */
-  readonly isStopped: boolean;
-  /** Undefined when nobody was asked. */
-  readonly answer: FormAnswer | undefined;
-  /**
-   * Saves the state before the call waits. It is retried until it succeeds, at least once even if the attempt ends. It
-   * throws when another attempt has the call.
-   */
-  keep(remaining: PendingExternalCall): Promise<void>;
-  /** Calls the agent's model, in a bounded time and within the turn's budgets. A repeat calls it again. */
-  sample(prompt: SamplingPrompt): Promise<SampledAnswer | ToolFailure>;
-  /** The model was called and has not answered, and the server waits for nothing: another attempt may continue. */
-  readonly isSampling: boolean;
-}

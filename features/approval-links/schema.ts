@@ -1,6 +1,6 @@
 /** Links that decide an approval, on the wire. */
 import { z } from 'zod';
-import { TERM_LIMITS } from '#domain/approval/approval-terms.ts';
+import { TERM_LIMITS } from '#domain/approval/approval.ts';
 import { labelSchema, timeSchema } from '#domain/schema/scalars.ts';
 
 /** Decisions that a link can make; the others need the API. */

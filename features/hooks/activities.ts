@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import {
   type Hook,
   type HookAnswer,
-  HOOK_LIMITS,
   hookName,
   type HookRun,
   hooksOfCall,
@@ -18,7 +17,7 @@ import type { ModelUse } from '#domain/budget/model-use.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
-import { hookAnswerSchema } from '#domain/schema/hook.ts';
+import { HOOK_LIMITS, hookAnswerSchema } from '#domain/schema/hook.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
@@ -28,7 +27,7 @@ import { generateWithFallback } from '#activities/model/fallback.ts';
 import { type Models, useOf } from '#activities/model/model-catalog.ts';
 import { type GateCommand, runWithInput } from '#activities/gates/gate-command.ts';
 import type { Shell } from '@tempoclaw/sandbox';
-import type { Files } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import type { WorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 
 export interface HookDeps {

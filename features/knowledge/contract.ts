@@ -2,8 +2,6 @@
  * Knowledge: entities and relations that a model extracts from memory. They have the same owners as the documents that
  * state them.
  */
-import type { Kept } from '#domain/schema/scalars.ts';
-import type { knowledgeStatusSchema } from './resource.ts';
 
 /** The limits of an extraction and of a graph. */
 export const KNOWLEDGE_LIMITS = {
@@ -62,6 +60,3 @@ export interface DrawnFacts {
   /** Relations sorted by line. */
   readonly relations: readonly DrawnRelation[];
 }
-
-/** The status as callers see it (`GET …/knowledge/status`). */
-export type KnowledgeStatus = Kept<typeof knowledgeStatusSchema>;

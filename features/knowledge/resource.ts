@@ -1,7 +1,7 @@
 /** The knowledge graph of agents and their users, which people browse and correct. */
 import { z } from 'zod';
 import { KNOWLEDGE_LIMITS } from './contract.ts';
-import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
+import { type Kept, labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 import { defineResource } from '#domain/resource/define-resource.ts';
 
 const idSchema = z.string().regex(/^\d{1,18}$/, 'must be the id of an entity');
@@ -31,6 +31,9 @@ export const knowledgeStatusSchema = z.object({
   entities: z.int(),
   relations: z.int(),
 });
+
+/** The status as callers see it (`GET …/knowledge/status`). */
+export type KnowledgeStatus = Kept<typeof knowledgeStatusSchema>;
 
 export const entitySchema = z.object({
   ...ownerShape,

@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { TOOL_ERROR_CODES } from '#domain/errors.ts';
 import { CAPABILITY, NODE_LIMITS } from './contract/node.ts';
-import { idSchema, jsonObjectSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
+import {
+  idSchema,
+  jsonObjectSchema,
+  type Kept,
+  nameSchema,
+  textSchema,
+  timeSchema,
+} from '#domain/schema/scalars.ts';
 
 /** Names that have another meaning in the addresses. */
 const OTHER = new Set(['invites', 'join', 'connect', 'hello']);
@@ -71,6 +78,9 @@ export const nodeResultSchema = z.object({
   code: z.enum(TOOL_ERROR_CODES).optional(),
   text: z.string().max(NODE_LIMITS.output),
 });
+
+/** The result of an invocation, as the node reports it. */
+export type NodeResult = Kept<typeof nodeResultSchema>;
 
 const aboutShape = {
   platform: textSchema(100),

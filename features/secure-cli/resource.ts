@@ -2,9 +2,15 @@
 import { z } from 'zod';
 import { isRecord } from '#domain/outside-value.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
-import { CLI_ENV_KINDS } from './rules/secure-cli.ts';
 import { defineResource } from '#domain/resource/define-resource.ts';
 import { MAX_SECRET, MIN_SECRET } from '#domain/resource/secrets.ts';
+
+/**
+ * `sensitive` is hidden everywhere. `file` is as sensitive, but the program gets the path of a file with the value,
+ * which is removed after the call. `value` may be shown.
+ */
+export const CLI_ENV_KINDS = ['sensitive', 'value', 'file'] as const;
+export type CliEnvKind = (typeof CLI_ENV_KINDS)[number];
 
 /** A program's name without a folder. */
 const nameOfBinary = z

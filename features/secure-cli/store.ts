@@ -1,6 +1,7 @@
 /** Stores programs with credentials: rules in clear text, and the environment sealed. */
 import { sql } from 'kysely';
-import type { CliEnvKind, SecureCli } from './rules/secure-cli.ts';
+import type { SecureCli } from './rules/secure-cli.ts';
+import type { CliEnvKind } from './resource.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';

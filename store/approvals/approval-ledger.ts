@@ -3,62 +3,23 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type {
   AlwaysOffer,
   ApprovalStatus,
-  Decision,
   DecisionWay,
   NoteApprovalInput,
   RefusedRequest,
   SettleApprovalResult,
 } from '#domain/approval/approval.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
-import type { BoundFile } from '#domain/approval/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { MessageContext, SettledCall } from '#domain/turn/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
 import { noteApproval, noteRefusal, settleApproval } from './approval-record.ts';
+import type { NewRefusal, SettleRecord } from './settle-record.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { readRow } from '../postgres/statements.ts';
 import { forTenant } from '../postgres/tenant-db.ts';
-
-export interface SettleRecord {
-  readonly tenant: string;
-  readonly id: string;
-  readonly status: Exclude<ApprovalStatus, 'pending'>;
-  readonly by: string;
-  /** Identifies the attempt; see SettleApprovalInput. */
-  readonly key: string;
-  readonly decision?: Decision;
-  readonly note?: string;
-  /** The result of a call that will not run. */
-  readonly call?: Omit<SettledCall, 'id'>;
-  /** Arguments that run instead; `sealed` contains the real ones when `args` is only what people may see. */
-  readonly edit?: {
-    readonly args: Readonly<Record<string, unknown>>;
-    readonly digest: string;
-    readonly summary: string;
-    readonly sealed: string | null;
-    readonly files?: readonly BoundFile[];
-  };
-  /** Allows calls like this one from now on. */
-  readonly allow?: { readonly id: string; readonly pattern: string };
-  /** The person who decided; absent when nobody did. */
-  readonly vote?: {
-    /** The proven user in one spelling; absent for a service's key and for a mere claim. */
-    readonly person?: string;
-    readonly api_key_id?: string;
-    readonly via: DecisionWay;
-  };
-}
-
-/** A message that changed nothing; texts are scrubbed. */
-export interface NewRefusal extends Omit<RefusedRequest, 'at'> {
-  readonly tenant: string;
-  readonly id: string;
-  /** Identifies the message. */
-  readonly key: string;
-}
 
 /** The sender of a decision, as the API proves it. */
 export interface DecisionProof {

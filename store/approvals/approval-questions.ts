@@ -1,8 +1,7 @@
 /** Questions to people besides those of an answer's own calls: one commit each, safe to repeat. */
 import { sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
-import type { BudgetSettlement, NewBudgetAsk } from '../budgets/budget-ledger.ts';
-import type { RepeatedApproval, NewAsk, NewForm } from '../turns/call-claim.ts';
+import type { BudgetAsk, BudgetSettlement } from '../../domain/budget/budget.ts';
 import {
   appendEventsUpwards,
   type FeedPlace,
@@ -13,6 +12,67 @@ import { callWithin } from '../postgres/sql-call.ts';
 import { affects } from '../postgres/statements.ts';
 import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
+import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
+import type { BoundFile } from '#domain/approval/bound-file.ts';
+import type { McpForm } from '#domain/form.ts';
+import type { AlwaysOffer } from '#domain/approval/approval.ts';
+
+/**
+ * An approval for a call that had been claimed: its files differ from those that were approved, or its MCP server asks.
+ */
+export interface RepeatedApproval {
+  readonly approval: string;
+  readonly expires: number;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  readonly digest: string;
+  readonly terms: ApprovalTerms | null;
+  readonly always: AlwaysOffer | null;
+  readonly files: readonly BoundFile[];
+  readonly form?: McpForm | null;
+}
+
+/** A new question about a call whose files differ from those that were approved. */
+export interface NewAsk {
+  readonly id: string;
+  readonly digest: string;
+  readonly files: readonly BoundFile[];
+  readonly reason: string;
+  readonly always: AlwaysOffer;
+  /** `always` in words, for the feed. */
+  readonly words: string;
+  /** Seconds. */
+  readonly expires: number;
+}
+
+/** What an MCP server asks people, and the call's state there, sealed. */
+export interface NewForm extends Omit<NewAsk, 'files'> {
+  readonly form: McpForm;
+  /** The answer that is sent when nobody changes it. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  /** Terms, when the call itself needed no approval. */
+  readonly terms: ApprovalTerms;
+  readonly outside: string;
+}
+
+/** An approval that asks for more budget. */
+export interface NewBudgetAsk {
+  readonly id: string;
+  /** Id of the answer that waits for it. */
+  readonly call_id: string;
+  readonly tool: string;
+  readonly args: BudgetAsk;
+  readonly summary: string;
+  readonly digest: string;
+  readonly reason: string;
+  readonly terms: ApprovalTerms;
+  readonly always: AlwaysOffer;
+  /** ISO 8601, by the database's clock. */
+  readonly expires_at: string;
+  /** For work at a gate, which no turn does or waits for. */
+  readonly asker?: { readonly agent: string; readonly user?: string };
+}
 
 /**
  * Asks people about a call that was claimed: the call would run other files than those approved, or its MCP server asks

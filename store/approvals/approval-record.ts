@@ -4,10 +4,10 @@ import { agreedPeople, isAgreement, votesNeeded } from '#domain/approval/approva
 import { BUDGET_ASK, type BudgetAsk } from '#domain/budget/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { NoteApprovalInput, RefusedRequest, SettleApprovalResult } from '#domain/approval/approval.ts';
-import type { NewRefusal, SettleRecord } from './approval-ledger.ts';
 import { appendEvents, appendEventsUpwards, lockSession, settleCall } from '../turns/session-writes.ts';
 import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
+import type { NewRefusal, SettleRecord } from './settle-record.ts';
 
 const CLOCK = sql<Date>`clock_timestamp()`;
 const NOW = sql<Date>`now()`;

@@ -1,6 +1,7 @@
 /** Rows of assignments: reads and small changes. take-assignment.ts creates them, end-assignment.ts ends them. */
 import { sql } from 'kysely';
-import type { AssignmentKind, AssignmentStatus } from '#domain/assignment/assignment.ts';
+import type { AssignmentStatus } from '#domain/assignment/assignment.ts';
+import type { AssignmentKind } from '#domain/ids.ts';
 import type { NewAssignment } from '#domain/assignment/new-assignment.ts';
 import type { Db } from '../postgres/database.ts';
 import { affects, readRow, readRows, below, type PageEnd } from '../postgres/statements.ts';

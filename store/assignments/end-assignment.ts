@@ -1,11 +1,8 @@
 /**
  * Ends assignments and announces the ends: each change is one commit under the lock of the session that gave the work.
  */
-import {
-  announcesTogether,
-  type AssignmentEndStatus,
-  type AssignmentKind,
-} from '#domain/assignment/assignment.ts';
+import { announcesTogether, type AssignmentEndStatus } from '#domain/assignment/assignment.ts';
+import type { AssignmentKind } from '#domain/ids.ts';
 import { ANNOUNCEMENT } from '#domain/ids.ts';
 import { replacementOf, subagentContext } from '#domain/assignment/new-assignment.ts';
 import type { SettledCall } from '#domain/turn/turn.ts';

@@ -1,8 +1,7 @@
 /** Takes a slot for an assignment: one at a time per tenant, so that concurrent calls cannot exceed a limit. */
 import { sql } from 'kysely';
-import type { AssignmentKind } from '#domain/assignment/assignment.ts';
 import type { NewEvent } from '#domain/event.ts';
-import { assignmentMessageId } from '#domain/ids.ts';
+import { type AssignmentKind, assignmentMessageId } from '#domain/ids.ts';
 import type { LimitMet, NewAssignment, Origin, PlacesInUse } from '#domain/assignment/new-assignment.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type AssignmentRow, findAssignment, ROW } from './assignment-store.ts';

@@ -2,19 +2,11 @@
  * Budgets as activities use them (DU-7): separate reservations and settlements, and the question for more. The rest is
  * in turn-ledger.ts.
  */
-import type { AlwaysOffer } from '#domain/approval/approval.ts';
-import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
-import type {
-  Budget,
-  BudgetAmounts,
-  BudgetAsk,
-  BudgetExceeded,
-  BudgetRoot,
-  Spent,
-} from '#domain/budget/budget.ts';
+import type { BudgetAmounts, BudgetExceeded, BudgetRoot, BudgetSettlement } from '#domain/budget/budget.ts';
+import type { Budget } from '#domain/schema/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
-import { askForMore } from '../approvals/approval-questions.ts';
+import { askForMore, type NewBudgetAsk } from '../approvals/approval-questions.ts';
 import { settleApproval } from '../approvals/approval-record.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { callWithin, createSqlCall } from '../postgres/sql-call.ts';
@@ -40,30 +32,6 @@ export interface BudgetRequest {
 export type BudgetHold =
   | { readonly held: true }
   | { readonly held?: never; readonly exceeded: BudgetExceeded };
-
-/** Without `spent` the attempt counts as what it had reserved. */
-export interface BudgetSettlement {
-  readonly attempt: number;
-  readonly spent?: Spent;
-}
-
-/** An approval that asks for more budget. */
-export interface NewBudgetAsk {
-  readonly id: string;
-  /** Id of the answer that waits for it. */
-  readonly call_id: string;
-  readonly tool: string;
-  readonly args: BudgetAsk;
-  readonly summary: string;
-  readonly digest: string;
-  readonly reason: string;
-  readonly terms: ApprovalTerms;
-  readonly always: AlwaysOffer;
-  /** ISO 8601, by the database's clock. */
-  readonly expires_at: string;
-  /** For work at a gate, which no turn does or waits for. */
-  readonly asker?: { readonly agent: string; readonly user?: string };
-}
 
 /** A command, or a request for embeddings, besides a turn's calls. */
 export interface BudgetedWork {

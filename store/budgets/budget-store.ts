@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { type Budget, type BudgetPeriod, type BudgetScope, MAX_BUDGETS } from '#domain/budget/budget.ts';
+import { type BudgetPeriod, type BudgetScope, MAX_BUDGETS } from '#domain/budget/budget.ts';
 import { affects, readRow, readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-import type { accountSchema } from '#domain/schema/budget.ts';
+import type { accountSchema, Budget } from '#domain/schema/budget.ts';
 
 export type AccountRow = Kept<typeof accountSchema>;
 

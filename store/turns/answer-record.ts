@@ -5,7 +5,7 @@ import type { BoundFile } from '#domain/approval/bound-file.ts';
 import type { HookRun } from '#domain/turn/hook.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
-import type { BudgetSettlement } from '../budgets/budget-ledger.ts';
+import type { BudgetSettlement } from '../../domain/budget/budget.ts';
 
 export interface AnswerRecord {
   readonly id: string;

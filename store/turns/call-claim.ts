@@ -1,31 +1,16 @@
 /** What `claim_call` returns to an attempt of a call. */
 import type { AgentConfig } from '#domain/agent.ts';
-import type { AlwaysOffer, ApprovalStatus } from '#domain/approval/approval.ts';
+import type { ApprovalStatus } from '#domain/approval/approval.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 import type { BoundFile } from '#domain/approval/bound-file.ts';
 import type { BudgetExceeded } from '#domain/budget/budget.ts';
-import type { McpForm } from '#domain/form.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ChildStart, MessageContext } from '#domain/turn/turn.ts';
 import type { BudgetRequest } from '../budgets/budget-ledger.ts';
-
-/**
- * An approval for a call that had been claimed: its files differ from those that were approved, or its MCP server asks.
- */
-export interface RepeatedApproval {
-  readonly approval: string;
-  readonly expires: number;
-  /** Milliseconds since 1970. */
-  readonly until: number;
-  readonly digest: string;
-  readonly terms: ApprovalTerms | null;
-  readonly always: AlwaysOffer | null;
-  readonly files: readonly BoundFile[];
-  readonly form?: McpForm | null;
-}
+import type { RepeatedApproval } from '../approvals/approval-questions.ts';
 
 export type Claim =
   | { readonly kind: 'missing' }
@@ -105,28 +90,4 @@ export interface ClaimRules {
   readonly burst: number;
   /** For costly tools (DU-7). */
   readonly budget?: BudgetRequest;
-}
-
-/** A new question about a call whose files differ from those that were approved. */
-export interface NewAsk {
-  readonly id: string;
-  readonly digest: string;
-  readonly files: readonly BoundFile[];
-  readonly reason: string;
-  readonly always: AlwaysOffer;
-  /** `always` in words, for the feed. */
-  readonly words: string;
-  /** Seconds. */
-  readonly expires: number;
-}
-
-/** What an MCP server asks people, and the call's state there, sealed. */
-export interface NewForm extends Omit<NewAsk, 'files'> {
-  readonly form: McpForm;
-  /** The answer that is sent when nobody changes it. */
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly summary: string;
-  /** Terms, when the call itself needed no approval. */
-  readonly terms: ApprovalTerms;
-  readonly outside: string;
 }

@@ -8,10 +8,17 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { ChildStart, EndTurnInput, HeldMessage, SettledCall, TurnOutcome } from '#domain/turn/turn.ts';
 import type { AnswerFate, AnswerRecord, NewApproval, NewCall } from './answer-record.ts';
-import type { RepeatedApproval, Claim, ClaimRules, NewAsk, NewForm } from './call-claim.ts';
-import type { BudgetRequest, BudgetSettlement } from '../budgets/budget-ledger.ts';
+import type { Claim, ClaimRules } from './call-claim.ts';
+import type { BudgetRequest } from '../budgets/budget-ledger.ts';
+import type { BudgetSettlement } from '../../domain/budget/budget.ts';
 import { readFiles } from '../files/file-store.ts';
-import { askAgain, keepOutside } from '../approvals/approval-questions.ts';
+import {
+  askAgain,
+  keepOutside,
+  type NewAsk,
+  type NewForm,
+  type RepeatedApproval,
+} from '../approvals/approval-questions.ts';
 import type { NotifyReaders } from '../event-notifier.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { type AppendEvents, createEventWriter, type EventPlace } from './event-writer.ts';

@@ -1,7 +1,7 @@
 import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Forgetting } from '#domain/forgetting.ts';
+import type { Forgetting } from '#domain/schema/forgetting.ts';
 import { addUsesToSums } from '#store/budgets/usage-rollup.ts';
 import { writeDocument } from '#store/files/document-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Forgetting } from '#domain/forgetting.ts';
+import type { Forgetting } from '#domain/schema/forgetting.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '#test/support/embedding-server.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { ANN_WORD, makeTenantObjects } from '#test/support/tenant-objects.ts';

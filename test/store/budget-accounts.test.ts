@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Budget } from '#domain/budget/budget.ts';
+import type { Budget } from '#domain/schema/budget.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { settleApproval } from '#store/approvals/approval-record.ts';
 import { createBudgetLedger } from '#store/budgets/budget-ledger.ts';

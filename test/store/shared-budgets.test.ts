@@ -1,7 +1,7 @@
 /** DU-7, DU-12: a budget that many sessions share is exact, although their steps do not wait for each other. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Budget } from '#domain/budget/budget.ts';
+import type { Budget } from '#domain/schema/budget.ts';
 import { type BudgetLedger, createBudgetLedger } from '#store/budgets/budget-ledger.ts';
 import { changeBudget, listAccounts } from '#store/budgets/budget-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';

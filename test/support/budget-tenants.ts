@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createBudget } from '#store/budgets/budget-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import type { Budget } from '#domain/budget/budget.ts';
+import type { Budget } from '#domain/schema/budget.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface BudgetTenants {

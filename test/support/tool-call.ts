@@ -21,7 +21,8 @@ import {
 } from '@tempoclaw/sandbox';
 import { BOX_BOUNDS, OWN_NAME } from '#activities/process/own-names.ts';
 import { type Processes, sessionProcesses } from '#activities/process/session-processes.ts';
-import { createFiles, type Files, type FilesOptions } from '#activities/workspace/files.ts';
+import { createFiles } from '#activities/workspace/files.ts';
+import type { Files, FilesOptions } from '#activities/workspace/contract.ts';
 import type { FileLock } from '#store/files/file-lock.ts';
 import type { ToolResult } from '#domain/tool.ts';
 

@@ -5,10 +5,10 @@ import {
   type ApprovalInput,
   type ApprovalState,
   type CountedDecision,
-  type DecisionReceipt,
   lateProblem,
   type SettleApprovalResult,
 } from '#domain/approval/approval.ts';
+import type { DecisionReceipt } from '#domain/schema/approval.ts';
 import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 
 export type Settled = Extract<SettleApprovalResult, { kind: 'settled' }>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { Entry } from '#activities/workspace/files.ts';
+import type { Entry } from '#activities/workspace/contract.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 
 /** More entries do not help a model; the text stays under 64 KB for names of usual length. */

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { HeldFolder } from '#activities/workspace/files.ts';
+import type { HeldFolder } from '#activities/workspace/contract.ts';
 import { shown, withFileProblems } from '#activities/workspace/file-problem.ts';
 import {
   createMatchReader,

@@ -16,7 +16,7 @@ import {
 import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import type { HeldFolder } from '#activities/workspace/files.ts';
+import type { HeldFolder } from '#activities/workspace/contract.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 /** clawft's default, under its own name of the tool. */

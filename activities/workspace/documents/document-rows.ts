@@ -17,7 +17,7 @@ import { readDocument, writeDocument } from '#store/files/document-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { DocumentCopies } from './document-copies.ts';
 import { FileProblem, shown } from '../file-problem.ts';
-import type { Files, FileScope } from '../files.ts';
+import type { Files, FileScope } from '../contract.ts';
 import { resolvePath } from '../resolve-path.ts';
 import { makeWorkspace } from '../workspace-folder.ts';
 

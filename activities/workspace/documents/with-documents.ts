@@ -11,7 +11,7 @@ import { fileDigest } from '../change-journal.ts';
 import { createDocumentCopies } from './document-copies.ts';
 import { createDocumentRows, hasDocuments } from './document-rows.ts';
 import { FileProblem } from '../file-problem.ts';
-import type { Entry, Files, FileScope } from '../files.ts';
+import type { Entry, Files, FileScope } from '../contract.ts';
 import { readPage, sourceOf } from '../read-page.ts';
 import { makeWorkspace } from '../workspace-folder.ts';
 

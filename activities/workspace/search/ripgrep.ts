@@ -1,7 +1,7 @@
 /** Runs ripgrep in an open folder in a separate process, so that no pattern or tree can block the worker. */
 import { spawn } from 'node:child_process';
 import { rgPath } from '@vscode/ripgrep';
-import type { HeldFolder } from '../files.ts';
+import type { HeldFolder } from '../contract.ts';
 
 export interface RipgrepEnd {
   readonly ended: 'done' | 'enough' | 'timeout' | 'cancelled' | 'unstarted';

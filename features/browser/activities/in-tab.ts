@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { toolError, type ToolFailure } from '#domain/tool.ts';
-import type { Files } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import type { BrowserCommand } from './browser-input.ts';
 import { endTab, ignoring, type OpenBrowser, SETTLE_MS, type Tab } from './open-browser.ts';
 

@@ -4,7 +4,8 @@
  */
 import { announceDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash, randomBytes } from 'node:crypto';
-import type { Decision, DecisionReceipt } from '#domain/approval/approval.ts';
+import type { Decision } from '#domain/approval/approval.ts';
+import type { DecisionReceipt } from '#domain/schema/approval.ts';
 import { deciderProblem } from '#domain/approval/approval-decider.ts';
 import { linkWords } from '../rules/approval-post.ts';
 import { type Inbound, readPress } from '../contract.ts';

@@ -4,7 +4,7 @@ import { commandResult } from '#activities/process/command-text.ts';
 import { boxOf, type InFolder, inFolder } from '#activities/process/in-folder.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
-import type { HeldFolder } from '#activities/workspace/files.ts';
+import type { HeldFolder } from '#activities/workspace/contract.ts';
 import type { CustomToolDefinition } from '../rules/definition.ts';
 import { type Arguments, renderCommand } from '../rules/render.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';

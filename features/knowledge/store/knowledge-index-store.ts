@@ -5,7 +5,8 @@
 import type { Chunk } from '#features/memory/index.ts';
 import { sql } from 'kysely';
 import type { DocumentScope } from '#domain/files/document.ts';
-import { type DrawnFacts, KNOWLEDGE_LIMITS, type KnowledgeStatus, nameKey } from '../contract.ts';
+import { type DrawnFacts, KNOWLEDGE_LIMITS, nameKey } from '../contract.ts';
+import type { KnowledgeStatus } from '../resource.ts';
 import { noteUses } from '#store/budgets/model-use-store.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import { IS_MEMORY, isOwn } from '#store/files/document-scope.ts';

@@ -18,9 +18,8 @@ import { decideAs } from '#api/approvals/decide-as.ts';
 import { reachableTurn } from '#api/found.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { McpCall } from './mcp-request.ts';
+import type { Answered, McpCall, Turn } from './mcp-request.ts';
 import { readArguments } from './own-tool.ts';
-import type { Turn } from './turn-answer.ts';
 
 /** Characters of a question. A longer one is left to those who see it in full. */
 const MAX = 16_000;
@@ -72,12 +71,6 @@ function questionText({ form, summary, tool, args, reason, files, terms }: Appro
         `${tool} ${JSON.stringify(args, null, 2)}`,
       ];
   return showHidden(lines.join('\n'));
-}
-
-/** What a client sends along with a call that was answered with a question. */
-export interface Answered {
-  readonly state: string;
-  readonly responses: Readonly<Record<string, unknown>>;
 }
 
 /**

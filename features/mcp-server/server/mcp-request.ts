@@ -4,7 +4,6 @@ import { FAILURES, type FailureType } from '#domain/errors.ts';
 import type { Caller } from '#api/server/auth.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { toProblem } from '#api/server/errors.ts';
-import type { Answered } from './ask-client.ts';
 
 export interface McpRequest {
   readonly deps: ApiDeps;
@@ -20,6 +19,12 @@ export interface McpRequest {
   readonly onBug: (error: unknown) => void;
 }
 
+/** What a client sends along with a call that was answered with a question. */
+export interface Answered {
+  readonly state: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
 /** One tool call in the request. */
 export interface McpCall extends McpRequest {
   /** Identifies the call; when it is sent again, it is the same call. */
@@ -32,6 +37,11 @@ export interface McpCall extends McpRequest {
   readonly answered?: Answered | undefined;
   /** Present when the client requests progress reports. */
   readonly report?: ((words: string) => Promise<void>) | undefined;
+}
+
+export interface Turn {
+  readonly session: string;
+  readonly id: string;
 }
 
 /** The part of an error for a client: never words that were not written for callers. */

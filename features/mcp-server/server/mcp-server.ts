@@ -24,9 +24,9 @@ import {
   listApprovalResources,
   readApprovalResource,
 } from './approval-resources.ts';
-import { type Answered, takeAnswer } from './ask-client.ts';
+import { takeAnswer } from './ask-client.ts';
 import { callCatalogTool, listCatalogTools } from './catalog-tools.ts';
-import { type McpCall, readError, toProtocolError, type McpRequest } from './mcp-request.ts';
+import { type Answered, type McpCall, type McpRequest, readError, toProtocolError } from './mcp-request.ts';
 import { inputSchemaOf, readArguments } from './own-tool.ts';
 import { lastEventOf } from './report-progress.ts';
 import { answerOfTurn, errorResult } from './turn-answer.ts';

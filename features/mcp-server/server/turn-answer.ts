@@ -10,13 +10,8 @@ import { showHidden } from '#domain/text/hidden-text.ts';
 import { hasEnded, waitForTurn } from '#api/turn-wait.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { askClient } from './ask-client.ts';
-import type { McpCall, McpRequest } from './mcp-request.ts';
+import type { McpCall, McpRequest, Turn } from './mcp-request.ts';
 import { reportProgress } from './report-progress.ts';
-
-export interface Turn {
-  readonly session: string;
-  readonly id: string;
-}
 
 /** Approvals of one turn that an answer names. */
 const MAX_NAMED = 5;

@@ -3,7 +3,7 @@
  * reopened after 2 s, then after twice as long up to a minute, ten times, then not for five minutes. Each time, it
  * records what the server lists.
  */
-import type { McpStatus } from '../rules/server.ts';
+import type { McpStatus } from '../schema/mcp-server.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
 import { createBackoff, type Timing } from './backoff.ts';
 import { McpAway } from './mcp-away.ts';

@@ -4,12 +4,12 @@
  */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isStopped } from '#activities/attempt.ts';
-import type { CallOutside, FormAnswer, PendingExternalCall } from '#domain/turn/pending-call.ts';
+import type { FormAnswer, PendingExternalCall } from '#domain/turn/pending-call.ts';
 import { type McpForm, readForm, standardAnswer } from '#domain/form.ts';
 import { readSampling } from '#domain/model/sampling.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { mapTexts } from '#domain/text/storable-text.ts';
-import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
+import { type CallOutside, toolError, type ToolFailure, type ToolResult } from '#domain/tool.ts';
 import { beginCall, type CallToBegin, type HeldCall, hold, type ServerMessage } from './begin-call.ts';
 import type { LiveServer } from './open-server.ts';
 import type { Answer, Question } from './create-client.ts';

@@ -4,12 +4,16 @@
  */
 import type { Command } from 'commander';
 import { isRecord } from '#domain/outside-value.ts';
-import { MCP_TRANSPORTS } from '../rules/server.ts';
 import { mcpCredentials } from '../resource/mcp-credentials.ts';
 import { mcpGrants } from '../resource/mcp-grants.ts';
 import { mcpRequests } from '../resource/mcp-requests.ts';
 import { mcpServers as resource } from '../resource/mcp-servers.ts';
-import { fromCommonShape, mcpServerCreateSchema, mcpServersFileSchema } from '../schema/mcp-server.ts';
+import {
+  fromCommonShape,
+  MCP_TRANSPORTS,
+  mcpServerCreateSchema,
+  mcpServersFileSchema,
+} from '../schema/mcp-server.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';

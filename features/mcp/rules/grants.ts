@@ -6,13 +6,8 @@ import { matchGlob } from '@tempoclaw/shell-judge/glob';
 import type { mcpGrantSchema } from '../schema/mcp-server.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 
-export const GRANT_KINDS = ['agent', 'user'] as const;
-
 /** A grant that is off refuses. */
 export type McpGrant = Omit<Kept<typeof mcpGrantSchema>, 'updated_by' | 'updated_at'>;
-
-export const MCP_REQUEST_STATUSES = ['pending', 'approved', 'rejected'] as const;
-export type McpRequestStatus = (typeof MCP_REQUEST_STATUSES)[number];
 
 /** The requested access, which the grant has when it is approved. */
 export type RequestedAccess = Pick<McpGrant, 'kind' | 'subject' | 'tool_allow'>;

@@ -8,21 +8,8 @@ import { isRecord } from '#domain/outside-value.ts';
 import type { mcpServerConfigSchema } from '../schema/mcp-server.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 
-export const MCP_TRANSPORTS = ['stdio', 'sse', 'streamable-http'] as const;
-
-/**
- * `degraded` means lost and being retried; `failed` means given up for some minutes, or until somebody requests a
- * check.
- */
-export const MCP_STATUSES = ['connecting', 'ready', 'degraded', 'failed'] as const;
-export type McpStatus = (typeof MCP_STATUSES)[number];
-
 /** What is stored in clear text. Its variables and headers are sealed. */
 export type McpServerConfig = Kept<typeof mcpServerConfigSchema>;
-
-export const MCP_CREDENTIALS = ['shared', 'per_user'] as const;
-
-export const MCP_ORIGINS = ['api', 'settings'] as const;
 
 /** What is sealed; values may refer to secrets (`secret://NAME`). */
 export interface McpCredentials {

@@ -1,8 +1,6 @@
 /** MCP servers in requests and answers. */
 import { ADDED_REPLAY, envNameProblem } from '#domain/added-tool.ts';
 import { z } from 'zod';
-import { GRANT_KINDS, MCP_REQUEST_STATUSES } from '../rules/grants.ts';
-import { MCP_CREDENTIALS, MCP_ORIGINS, MCP_STATUSES, MCP_TRANSPORTS } from '../rules/server.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import {
   changeShape,
@@ -11,6 +9,24 @@ import {
   textSchema,
   timeSchema,
 } from '#domain/schema/scalars.ts';
+
+export const MCP_TRANSPORTS = ['stdio', 'sse', 'streamable-http'] as const;
+
+/**
+ * `degraded` means lost and being retried; `failed` means given up for some minutes, or until somebody requests a
+ * check.
+ */
+export const MCP_STATUSES = ['connecting', 'ready', 'degraded', 'failed'] as const;
+export type McpStatus = (typeof MCP_STATUSES)[number];
+
+export const MCP_CREDENTIALS = ['shared', 'per_user'] as const;
+
+export const MCP_ORIGINS = ['api', 'settings'] as const;
+
+export const GRANT_KINDS = ['agent', 'user'] as const;
+
+export const MCP_REQUEST_STATUSES = ['pending', 'approved', 'rejected'] as const;
+export type McpRequestStatus = (typeof MCP_REQUEST_STATUSES)[number];
 
 const NAME = /^(?!.*__)[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 

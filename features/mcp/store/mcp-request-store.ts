@@ -1,7 +1,8 @@
 /** Stores requests for access to MCP servers (MC-3). Each is decided once, with the grant in the same transaction. */
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
-import { type RequestedAccess, grantWith, type McpGrant, type McpRequestStatus } from '../rules/grants.ts';
+import { type RequestedAccess, grantWith, type McpGrant } from '../rules/grants.ts';
+import type { McpRequestStatus } from '../schema/mcp-server.ts';
 import { MAX_MCP_GRANTS, putMcpGrant } from './mcp-grant-store.ts';
 import { below, execute, type PageEnd, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';

@@ -2,7 +2,8 @@
  * Stores MCP servers (MC-1). The same commit notes a change, so that catalogs and the workers' connections learn of it.
  */
 import { sql } from 'kysely';
-import type { MCP_ORIGINS, McpCredentials, McpServerConfig, McpStatus } from '../rules/server.ts';
+import type { McpCredentials, McpServerConfig } from '../rules/server.ts';
+import type { MCP_ORIGINS, McpStatus } from '../schema/mcp-server.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';

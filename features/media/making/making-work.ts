@@ -8,7 +8,7 @@ import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { operatorRules } from '#activities/egress/operator-rules.ts';
 import type { Media } from '../reading/media-reading-tools.ts';
-import type { Files } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import { type MediaAccess, MediaProblem } from './media-maker.ts';
 import type { MediaPlace, ProviderParts } from './reach-provider.ts';
 

@@ -16,7 +16,7 @@ import {
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { EgressError } from '@tempoclaw/egress';
 import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
-import type { Files } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface MediaFile {

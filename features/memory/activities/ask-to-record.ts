@@ -3,11 +3,11 @@
  * and it is given up after a while.
  */
 import { Context } from '@temporalio/activity';
-import { costsNothing, createMeter } from '#domain/budget/meter.ts';
+import { createMeter } from '#domain/budget/meter.ts';
 import type { DocumentScope } from '#domain/files/document.ts';
 import { indexWorkflowId } from '../contract.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model/model.ts';
-import type { ModelUse } from '#domain/budget/model-use.ts';
+import { costsNothing, type ModelUse } from '#domain/budget/model-use.ts';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { generateWithFallback } from '#activities/model/fallback.ts';
 import { type Models, useOf } from '#activities/model/model-catalog.ts';

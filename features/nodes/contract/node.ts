@@ -3,8 +3,6 @@
  * capabilities. Each invocation is a row before it is sent, and an id in the node's journal before it runs.
  */
 import { matchGlob } from '@tempoclaw/shell-judge/glob';
-import type { Kept } from '#domain/schema/scalars.ts';
-import type { nodeResultSchema } from '../schema.ts';
 
 export const NODE_LIMITS = {
   /** Nodes of a tenant. */
@@ -74,9 +72,6 @@ export interface NodeAbout {
   readonly task_queue?: string | undefined;
   readonly capabilities: readonly Capability[];
 }
-
-/** The result of an invocation, as the node reports it. */
-export type NodeResult = Kept<typeof nodeResultSchema>;
 
 export const CAPABILITY = /^[a-z][a-z0-9_-]{0,31}(\.[a-z][a-z0-9_-]{0,31}){0,3}$/;
 

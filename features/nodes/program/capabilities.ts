@@ -4,7 +4,8 @@ import { constants, open, realpath } from 'node:fs/promises';
 import { arch, cpus, freemem, hostname, platform, release, totalmem, uptime } from 'node:os';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { z } from 'zod';
-import { type Capability, mayRun, NODE_LIMITS, type NodeResult } from '../contract/node.ts';
+import { type Capability, mayRun, NODE_LIMITS } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 import { runCommand } from './run-command.ts';
 
 export interface NodeRequest {

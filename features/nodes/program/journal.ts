@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { NodeResult } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { isRecord } from '#domain/outside-value.ts';
 

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scrubJson } from '@tempoclaw/scrubber';
 import { type RawData, WebSocket } from 'ws';
-import { CLOSED, NODE_LIMITS, type NodeResult, PING_MS, reconnectDelay } from '../contract/node.ts';
+import { CLOSED, NODE_LIMITS, PING_MS, reconnectDelay } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 import { type ToNode, toNodeSchema } from '../schema.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { oneLine } from '#cli/text.ts';

@@ -1,6 +1,6 @@
 /** Runs one command of a node: no shell, a process group of its own that ends as a whole, and bounded output. */
 import { spawn } from 'node:child_process';
-import type { NodeResult } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 
 export interface NodeCommand {
   readonly command: string;

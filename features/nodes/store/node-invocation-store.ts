@@ -2,7 +2,8 @@
  * Invocations of nodes, under the id of the tool call that makes them: written before they are sent, and answered once.
  * The change feed notifies those that wait for either.
  */
-import { NODE_LIMITS, type NodeResult } from '../contract/node.ts';
+import { NODE_LIMITS } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { isConnected, nodePlace } from './node-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';

@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type NodePolicy, ownCapabilities } from '../program/capabilities.ts';
-import type { NodeResult } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 

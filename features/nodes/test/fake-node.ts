@@ -1,7 +1,7 @@
 /** A node that a test controls: over a real WebSocket, answering as the test says. */
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
-import type { NodeResult } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 import type { ToNode } from '../schema.ts';
 import type { TestApi } from '#test/support/stack.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createRunner, stayConnected } from '../program/node-connection.ts';
-import type { NodeResult } from '../contract/node.ts';
+import type { NodeResult } from '../schema.ts';
 
 it('TL nodes a stop that comes while the journal is written stops it all the same', async (t) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });

@@ -3,7 +3,8 @@
  * caller's turn has.
  */
 import { Failure } from '#domain/errors.ts';
-import type { NewSchedule, ScheduleRights } from '../contract/schedule.ts';
+import type { ScheduleRights } from '../contract/schedule.ts';
+import type { NewSchedule } from '../schema/schedule.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';

@@ -3,15 +3,9 @@
  * follows the row.
  */
 import type { HEARTBEAT_OUTCOMES } from './heartbeat.ts';
-import type { scheduleCreateSchema, timingSchema } from '../schema/schedule.ts';
-import type { Kept } from '#domain/schema/scalars.ts';
 
 /** The workflow's type: one run of it is one firing. */
 export const SCHEDULED_MESSAGE = 'scheduledMessage';
-
-export type Timing = Kept<typeof timingSchema>;
-
-export type NewSchedule = Kept<typeof scheduleCreateSchema>;
 
 /** What a run does when an earlier one of the same schedule is still running. */
 export const OVERLAPS = ['skip', 'allow'] as const;

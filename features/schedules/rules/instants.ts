@@ -4,7 +4,8 @@
  * doubles).
  */
 import { Cron } from 'croner';
-import { SCHEDULE_LIMITS, type Timing } from '../contract/schedule.ts';
+import { SCHEDULE_LIMITS } from '../contract/schedule.ts';
+import type { Timing } from '../schema/schedule.ts';
 
 /** Temporal's server refuses calendars of years after 2100 (maxCalendarYear of its scheduler). */
 const LAST = Date.parse('2100-01-01T00:00:00Z');

@@ -5,6 +5,7 @@ import { TURN_STATUSES } from '#domain/turn/turn.ts';
 import {
   changeShape,
   idSchema,
+  type Kept,
   labelSchema,
   linksSchema,
   nameSchema,
@@ -33,6 +34,8 @@ export const timingSchema = z
     }),
   ])
   .meta({ examples: [{ kind: 'cron', expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }] });
+
+export type Timing = Kept<typeof timingSchema>;
 
 const fields = {
   schedule: timingSchema,
@@ -79,6 +82,8 @@ export const scheduleCreateSchema = z
   });
 
 /** Fields that are present replace the old ones whole; null removes an optional one. */
+export type NewSchedule = Kept<typeof scheduleCreateSchema>;
+
 export const schedulePatchSchema = z
   .strictObject(changeShape(fields))
   .meta({ examples: [{ enabled: false }] });

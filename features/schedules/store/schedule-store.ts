@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
-import { SCHEDULE_LIMITS, type ScheduleRights, type Timing } from '../contract/schedule.ts';
+import { SCHEDULE_LIMITS, type ScheduleRights } from '../contract/schedule.ts';
+import type { Timing } from '../schema/schedule.ts';
 import { nextInstants } from '../rules/instants.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Db } from '#store/postgres/database.ts';

@@ -6,15 +6,14 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '#domain/errors.ts';
 import {
-  type NewSchedule,
   runIdOf,
   SCHEDULE_LIMITS,
   SCHEDULED_MESSAGE,
   scheduleIdOf,
   type ScheduledMessageInput,
   type ScheduleRights,
-  type Timing,
 } from '../contract/schedule.ts';
+import type { NewSchedule, Timing } from '../schema/schedule.ts';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { nextInstants, timingProblem, wholeSeconds } from '../rules/instants.ts';
 import { isTransient, type Pool } from '#store/postgres/pool.ts';

@@ -1,7 +1,7 @@
 /** cron: when an expression runs, in zones whose clocks change; what users type; what is refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Timing } from '../contract/schedule.ts';
+import type { Timing } from '../schema/schedule.ts';
 import { isInstantOf, nextInstants, timingProblem } from '../rules/instants.ts';
 
 const cron = (expr: string, tz = 'UTC'): Timing => ({ kind: 'cron', expr, tz });

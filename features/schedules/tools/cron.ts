@@ -4,7 +4,8 @@ import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts'
 import type { OwnSchedules, ScheduleChange, ShownSchedule } from '../activities/own-schedules.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
-import { OVERLAPS, SCHEDULE_LIMITS, type Timing } from '../contract/schedule.ts';
+import { OVERLAPS, SCHEDULE_LIMITS } from '../contract/schedule.ts';
+import type { Timing } from '../schema/schedule.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const timing = z

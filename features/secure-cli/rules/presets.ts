@@ -1,5 +1,6 @@
 /** The rules for common programs, and which credentials each needs. */
-import type { CliEnvKind, SecureCliRules } from './secure-cli.ts';
+import type { SecureCliRules } from './secure-cli.ts';
+import type { CliEnvKind } from '../resource.ts';
 
 export interface SecureCliPreset extends Omit<SecureCliRules, 'keyword_allowlist'> {
   readonly env: readonly { readonly name: string; readonly kind: CliEnvKind; readonly optional?: true }[];

@@ -5,13 +5,6 @@
 import type { keywordRuleSchema, secureCliSchema } from '../resource.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 
-/**
- * `sensitive` is hidden everywhere. `file` is as sensitive, but the program gets the path of a file with the value,
- * which is removed after the call. `value` may be shown.
- */
-export const CLI_ENV_KINDS = ['sensitive', 'value', 'file'] as const;
-export type CliEnvKind = (typeof CLI_ENV_KINDS)[number];
-
 /** Words that the value of an option may contain although a pattern of `deny_args` has them: a title, a text. */
 export type KeywordRule = Kept<typeof keywordRuleSchema>;
 

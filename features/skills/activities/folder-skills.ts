@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { readSkill } from '../policy/read-skill.ts';
 import { SKILL_FILE, SKILL_LIMITS, type SkillFacts } from '../rules/skill.ts';
 import { errnoOf, FileProblem } from '#activities/workspace/file-problem.ts';
-import type { Files } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 
 export type SkillFiles = Pick<Files, 'list' | 'readBytes'>;
 

@@ -20,7 +20,7 @@ import {
 } from '../store.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
-import type { Files } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import type { TreeFile } from '#domain/files/file-tree.ts';
 import { readTree } from '#activities/workspace/read-tree.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RENEW_MS } from '../store.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
-import type { Files, FileScope, HeldFolder, WorkspaceUse } from '#activities/workspace/files.ts';
+import type { Files, FileScope, HeldFolder, WorkspaceUse } from '#activities/workspace/contract.ts';
 import type { WorkspaceSync } from './workspace-sync.ts';
 
 export interface FollowedFiles {

@@ -23,7 +23,7 @@ import {
 } from '../store.ts';
 import { type ChangeJournal, fileDigest } from '#activities/workspace/change-journal.ts';
 import { errnoOf, FileProblem, fileProblem } from '#activities/workspace/file-problem.ts';
-import type { FileScope, WorkspaceUse } from '#activities/workspace/files.ts';
+import type { FileScope, WorkspaceUse } from '#activities/workspace/contract.ts';
 import { openFolder } from '#activities/workspace/open-folder.ts';
 import { makeWorkspace } from '#activities/workspace/workspace-folder.ts';
 import type { ObjectStore } from '#features/artifacts/index.ts';

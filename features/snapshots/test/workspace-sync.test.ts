@@ -12,7 +12,8 @@ import { createWorkspaceSync, type WorkspaceSync } from '../activities/workspace
 import { syncFiles } from '../activities/sync-files.ts';
 import { createFolderStore, type ObjectStore } from '#features/artifacts/objects/object-store.ts';
 import type { SnapshotLimits } from '../activities/scan.ts';
-import { createFiles, type Files } from '#activities/workspace/files.ts';
+import { createFiles } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';

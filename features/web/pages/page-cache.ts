@@ -2,13 +2,20 @@
  * Pages that were read recently in this process. A page is only reused for the tenant and the rules that it was
  * requested with.
  */
-import type { Page } from './web-pages.ts';
+import type { PageText } from './page-text.ts';
 
 /** How long a page is reused without a new request. */
 const FRESH_MS = 15 * 60_000;
 const MAX_PAGES = 100;
 /** Characters of all pages together. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
+
+export interface Page extends PageText {
+  /** The address after redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly type: string;
+}
 
 export interface CachedPage {
   readonly page: Page;

@@ -2,7 +2,8 @@
  * Finds which runs of a word processor's text nobody sees (WordprocessingML): hidden ones, tiny ones, and white ones on
  * white.
  */
-import type { Attributes } from './read-xml.ts';
+
+type Attributes = Readonly<Record<string, string | undefined>>;
 
 /** Follows the elements as they come: a run's look precedes its text. */
 export interface RunSight {

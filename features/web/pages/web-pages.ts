@@ -2,8 +2,8 @@
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type EgressClient, EgressError } from '@tempoclaw/egress';
 import type { Egress } from '#activities/egress/create-egress.ts';
-import { type CachedPage, createPageCache } from './page-cache.ts';
-import { type PageMode, type PageText, pageText } from './page-text.ts';
+import { type CachedPage, createPageCache, type Page } from './page-cache.ts';
+import { type PageMode, pageText } from './page-text.ts';
 
 export interface PageRequest {
   readonly url: string;
@@ -11,13 +11,6 @@ export interface PageRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly mode: PageMode;
-}
-
-export interface Page extends PageText {
-  /** The address after redirects. */
-  readonly url: string;
-  readonly status: number;
-  readonly type: string;
 }
 
 /** Whose request it is; a RunningCall is one. */

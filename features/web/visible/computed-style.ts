@@ -5,8 +5,7 @@
 import { readColour } from './colour.ts';
 import { LETTERS, type Measure, pixelsOf } from './lengths.ts';
 import { isValid, SCREEN } from './media.ts';
-import type { Declaration } from './style-sheet.ts';
-import { splitTokens } from './transform.ts';
+import { type Declaration, splitTokens } from './style-sheet.ts';
 
 /** Longhand properties in lower case; lengths of inherited ones in pixels. Includes custom ones. */
 export type ComputedStyle = ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@
 import { areAlike, BLACK, type Colour, laidOver, readColour, WHITE } from './colour.ts';
 import { type ComputedStyle, lettersOf } from './computed-style.ts';
 import { pixelsOf } from './lengths.ts';
-import { splitTokens } from './transform.ts';
+import { splitTokens } from './style-sheet.ts';
 import { coloursOf, isFaint } from './unseen-box.ts';
 
 /** What is behind an element: a colour, a picture with any colour, or an unknown part of the page. */

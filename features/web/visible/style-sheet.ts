@@ -195,3 +195,8 @@ function unescaped(text: string): string {
 function characterOf(code: number): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }
+
+/** Splits at spaces outside brackets. */
+export function splitTokens(text: string): readonly string[] {
+  return text.match(/(?:[^\s()]|\((?:[^()]|\([^()]*\))*\))+/g) ?? [];
+}

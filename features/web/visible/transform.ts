@@ -1,6 +1,7 @@
 /** What remains visible of an element after transforms (CSS Transforms 1 and 2). */
 import type { ComputedStyle } from './computed-style.ts';
 import { degreesOf, type Measure, numberOf, pixelsOf } from './lengths.ts';
+import { splitTokens } from './style-sheet.ts';
 
 export interface Transformed {
   /** Fraction of its size; 0 if it is turned away or flattened. */
@@ -131,11 +132,6 @@ function functionsOf(style: ComputedStyle): readonly (readonly [name: string, ar
 function rotationOf(words: readonly string[]): readonly (readonly [string, readonly string[]])[] {
   if (words.length === 4) return [['rotate3d', words]];
   return words.length === 2 ? [[`rotate${words[0]}`, words.slice(1)]] : [];
-}
-
-/** Splits at spaces outside brackets. */
-export function splitTokens(text: string): readonly string[] {
-  return text.match(/(?:[^\s()]|\((?:[^()]|\([^()]*\))*\))+/g) ?? [];
 }
 
 function argumentsOf(text: string): readonly string[] {

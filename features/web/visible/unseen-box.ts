@@ -3,7 +3,8 @@ import { readColour } from './colour.ts';
 import { type ComputedStyle, lettersOf } from './computed-style.ts';
 import { numberOf, pixelsOf } from './lengths.ts';
 import { SCREEN } from './media.ts';
-import { transformOf, splitTokens } from './transform.ts';
+import { transformOf } from './transform.ts';
+import { splitTokens } from './style-sheet.ts';
 
 export function isUnseenBox(style: ComputedStyle): boolean {
   return (

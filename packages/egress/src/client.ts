@@ -5,7 +5,7 @@
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import { judgeUrl, MAX_REDIRECTS, type UrlRules } from './rules/judge-url.ts';
-import { createEgressLog, type Exchange, type RecordExchange } from './egress-log.ts';
+import { createEgressLog, type EgressLimits, type Exchange, type RecordExchange } from './egress-log.ts';
 import type { Socket } from 'node:net';
 import { dial, type Dialled } from './dial.ts';
 import { EgressError, refusedBy, refusedRedirect } from './egress-error.ts';
@@ -13,17 +13,6 @@ import { guardedConnector, type Resolve } from './guarded-connector.ts';
 import { nextHop, withoutSecrets } from './next-hop.ts';
 import { type EgressProxy, openProxy, type ProxyUse } from './proxy.ts';
 import { type EgressSocket, type OpenSocket, openSocket } from './socket.ts';
-
-/** Limits of one exchange. The answers of redirects count together with the last. */
-export interface EgressLimits {
-  /** How many redirects are followed; with 0 the caller receives them. */
-  readonly redirects: number;
-  /** Bytes of the answer, decompressed. */
-  readonly bytes: number;
-  /** Milliseconds until the whole answer is read; undefined for streams, which may be silent for at most `idleMs`. */
-  readonly totalMs: number | undefined;
-  readonly idleMs: number;
-}
 
 /** The default limits of a client. */
 export const EGRESS_LIMITS: EgressLimits = {

@@ -1,6 +1,5 @@
 /** Why an exchange failed, in words for the caller. */
 import type { UrlDenied, UrlRule } from './rules/judge-url.ts';
-import type { EgressLimits } from './client.ts';
 
 /** A problem of the rules, or of the exchange itself. */
 export type EgressProblem = UrlRule | 'redirects' | 'too_large' | 'timeout' | 'unreachable' | 'stopped';
@@ -48,7 +47,7 @@ export function egressErrorOf(
   error: unknown,
   url: string,
   stopped: AbortSignal | undefined,
-  limits: EgressLimits,
+  limits: { readonly totalMs: number | undefined; readonly idleMs: number },
 ): EgressError {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof EgressError) return cause;

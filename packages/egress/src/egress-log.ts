@@ -1,5 +1,4 @@
 /** Records requests: each exchange once, whether it uses a client or a proxy. */
-import type { EgressLimits } from './client.ts';
 import { EgressError, egressErrorOf, type EgressProblem } from './egress-error.ts';
 
 /** The record of an exchange. It contains neither paths nor headers nor bodies, because those may be secret. */
@@ -21,6 +20,17 @@ export interface ExchangeRecord<Labels> {
 
 /** Records an exchange. Never rejects, because the request already has its answer. */
 export type RecordExchange<Labels> = (exchange: ExchangeRecord<Labels>) => Promise<void>;
+
+/** Limits of one exchange. The answers of redirects count together with the last. */
+export interface EgressLimits {
+  /** How many redirects are followed; with 0 the caller receives them. */
+  readonly redirects: number;
+  /** Bytes of the answer, decompressed. */
+  readonly bytes: number;
+  /** Milliseconds until the whole answer is read; undefined for streams, which may be silent for at most `idleMs`. */
+  readonly totalMs: number | undefined;
+  readonly idleMs: number;
+}
 
 export interface Exchange {
   /** A redirect changes it. */

@@ -5,11 +5,10 @@ export {
   type Egress,
   type EgressClient,
   type EgressDeps,
-  type EgressLimits,
   type EgressUse,
 } from './client.ts';
 export { EgressError, type EgressProblem, isUnsent } from './egress-error.ts';
-export type { ExchangeRecord, RecordExchange } from './egress-log.ts';
+export type { EgressLimits, ExchangeRecord, RecordExchange } from './egress-log.ts';
 export type { Resolve } from './guarded-connector.ts';
 export type { EgressProxy, ProxyUse } from './proxy.ts';
 export type { EgressSocket } from './socket.ts';

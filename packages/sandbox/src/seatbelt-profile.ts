@@ -3,7 +3,17 @@
  * something outside for any client are closed, together with all other services that are files or names. Of names, only
  * those that every program needs are open.
  */
-import type { WallPlan } from './wall.ts';
+/** What a command cannot reach. All paths are real paths. */
+export interface Confinement {
+  /** Files and folders that are hidden; they need not exist yet. */
+  readonly hidden: readonly string[];
+  /** Readable folders below hidden ones. */
+  readonly shown: readonly string[];
+  /** Folders, also below hidden ones, in which a command sees only its own folders. */
+  readonly apart: readonly string[];
+  /** TCP ports to which nothing connects, on any host, and on which nothing listens. */
+  readonly ports: readonly number[];
+}
 
 const NEEDED_NAMES = [
   'com.apple.system.notification_center',
@@ -21,7 +31,7 @@ const RESOLVER = '/private/var/run/mDNSResponder';
 
 /** `folders`: the command's own. */
 export function seatbeltProfile(
-  { hidden, shown, apart, ports }: WallPlan,
+  { hidden, shown, apart, ports }: Confinement,
   folders: readonly string[],
 ): string {
   const subpaths = (paths: readonly string[]): string =>

@@ -11,19 +11,10 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Wall } from './settings/settings.ts';
 import { createLauncher, createWalledLauncher, type Launcher, socketsFolder } from './launcher.ts';
-import { seatbeltProfile } from './seatbelt-profile.ts';
+import { type Confinement, seatbeltProfile } from './seatbelt-profile.ts';
 import { makeTemporaryFolder } from './worker-folders.ts';
 
-/** All paths are real paths. */
-export interface WallPlan {
-  /** Files and folders that are hidden; they need not exist yet. */
-  readonly hidden: readonly string[];
-  /** Readable folders below hidden ones. */
-  readonly shown: readonly string[];
-  /** Folders, also below hidden ones, in which a command sees only its own folders. */
-  readonly apart: readonly string[];
-  /** TCP ports to which nothing connects, on any host, and on which nothing listens. */
-  readonly ports: readonly number[];
+export interface WallPlan extends Confinement {
   readonly bounds: CommandBounds;
 }
 

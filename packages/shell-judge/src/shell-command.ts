@@ -117,3 +117,17 @@ export function programOf(command: ShellCommand): string {
 export function argumentsOf(command: ShellCommand): readonly ShellWord[] {
   return command.words.slice(1);
 }
+
+/** What the script says about one of its variables. */
+export interface Variable {
+  /** Every value that the script assigns; empty when it also has others. */
+  readonly values: readonly string[];
+  /** Its value comes from the script and from judged commands, and not from a variable of the environment. */
+  readonly isOwn: boolean;
+  /** It only ever contains integers. */
+  readonly isNumber: boolean;
+  /** Ranges of the text where it surely has one of them; elsewhere it may be unset or come from the environment. */
+  readonly certain: readonly { readonly from: number; readonly to: number }[];
+}
+
+export type Variables = ReadonlyMap<string, Variable>;

@@ -10,7 +10,8 @@ import { BUDGET_ASK } from '#domain/budget/budget.ts';
 import { tokensIn } from '#domain/approval/decision-token.ts';
 import { createSettleApproval } from '#activities/approvals/settle-approval.ts';
 import { decisionToken, type TokenClaims } from '#policy/decision-token.ts';
-import type { ApprovalBasis, DecisionProof, SettleRecord } from '#store/approvals/approval-ledger.ts';
+import type { ApprovalBasis, DecisionProof } from '#store/approvals/approval-ledger.ts';
+import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from '../tool-call/fakes.ts';
 

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readDependencyFiles } from '#activities/assignments/dependency-files.ts';
-import { createFiles, type Files } from '#activities/workspace/files.ts';
+import { createFiles } from '#activities/workspace/files.ts';
+import type { Files } from '#activities/workspace/contract.ts';
 import { inTurn } from '#test/support/tool-call.ts';
 import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
 

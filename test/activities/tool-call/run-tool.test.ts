@@ -20,7 +20,8 @@ import { callDigest } from '#activities/tool-call/call-digest.ts';
 import { createRunTool, type RunToolDeps } from '#activities/tool-call/run-tool.ts';
 import { createCatalog } from '#policy/catalog.ts';
 import type { Tool } from '#policy/define-tool.ts';
-import type { Claim, NewAsk } from '#store/turns/call-claim.ts';
+import type { Claim } from '#store/turns/call-claim.ts';
+import type { NewAsk } from '#store/approvals/approval-questions.ts';
 import type { ResultRecord, TurnLedger } from '#store/turns/turn-ledger.ts';
 import { agent, countingTool, placeOf, rulesOf, scrubber, sealer, SECRET, TENANT } from './fakes.ts';
 

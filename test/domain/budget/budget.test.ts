@@ -1,11 +1,18 @@
 /** DU-7: what a budget can be, what is requested at its limit, and what one attempt has used. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BUDGET_MEASURES, type Budget, type BudgetExceeded } from '#domain/budget/budget.ts';
+import { BUDGET_MEASURES, type BudgetExceeded } from '#domain/budget/budget.ts';
 import { askFor, askSummary, editedAsk, exceededWords, MAX_MORE } from '#domain/budget/ask-for-more.ts';
-import { budgetProblem, sameBudgetTwice } from '#domain/budget/check-budgets.ts';
-import { costsNothing, createMeter } from '#domain/budget/meter.ts';
-import { agentBudgetsSchema, budgetFieldsSchema, settingsBudgetsSchema } from '#domain/schema/budget.ts';
+import { createMeter } from '#domain/budget/meter.ts';
+import { costsNothing } from '#domain/budget/model-use.ts';
+import {
+  agentBudgetsSchema,
+  type Budget,
+  budgetFieldsSchema,
+  budgetProblem,
+  sameBudgetTwice,
+  settingsBudgetsSchema,
+} from '#domain/schema/budget.ts';
 import { createChance } from '#test/support/seeded.ts';
 
 describe('DU-7 what a budget can be', () => {

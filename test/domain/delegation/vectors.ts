@@ -1,7 +1,7 @@
 /** The cases of test/vectors/delegation.json. */
 import { readFileSync } from 'node:fs';
 import type { LinkDirection, LinkStatus } from '#domain/assignment/agent-link.ts';
-import type { AssignmentMode } from '#domain/assignment/assignment.ts';
+import type { AssignmentMode } from '#domain/assignment/delegation.ts';
 import type { GateCheck, GateStep } from '#domain/gate/gate.ts';
 
 interface Vectors {

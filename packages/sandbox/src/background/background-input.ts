@@ -2,7 +2,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BackgroundProcess } from './background.ts';
 
 /** Milliseconds for a command that reads slowly; after that the rest is not written. */
 const WRITE_MS = 3_000;
@@ -11,7 +10,7 @@ const AGAIN_MS = 20;
 /** False when the command has ended, or its input stays closed or full; then a part may have been written. */
 export async function feedInput(
   folder: string,
-  { running, pid }: BackgroundProcess,
+  { running, pid }: { readonly running: boolean; readonly pid: number },
   data: string,
   end: boolean,
 ): Promise<boolean> {

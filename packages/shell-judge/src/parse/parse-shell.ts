@@ -23,8 +23,9 @@ import {
   type ShellMark,
   type ShellRedirect,
   type ShellWord,
+  type Variables,
 } from '../shell-command.ts';
-import { type Variables, variablesOf } from './variables-of.ts';
+import { variablesOf } from './variables-of.ts';
 
 /** Greatest number of simple commands of one text; a person decides on a longer script. */
 const MAX_COMMANDS = 2000;

@@ -1,5 +1,5 @@
 /** Arithmetic that returns a number and evaluates no text: integers, and names without an assignment or a subscript. */
-import type { Variables } from './variables-of.ts';
+import type { Variables } from '../shell-command.ts';
 
 const PLAIN = /^\$\(\((?:[\w\s*/%()<>!&|^~?:,]|\+(?!\+)|-(?!-)|(?<=[=!<>])=|=(?==))*\)\)$/;
 

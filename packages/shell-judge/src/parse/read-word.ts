@@ -1,8 +1,13 @@
 /** One word of the parser's tree in the form of the rules: the known and unknown parts of its value. */
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
-import { literalWord, type ShellCommand, type ShellWord } from '../shell-command.ts';
+import {
+  literalWord,
+  type ShellCommand,
+  type ShellWord,
+  type Variable,
+  type Variables,
+} from '../shell-command.ts';
 import { isPlainArithmetic } from './plain-arithmetic.ts';
-import type { Variable, Variables } from './variables-of.ts';
 
 /**
  * Expansions with a number or a word of the shell as value, and arguments that the script itself passes to a function.

@@ -11,21 +11,7 @@ import {
 import { namesSet } from '../names-set.ts';
 import { setsNothing } from './plain-arithmetic.ts';
 import { readWord } from './read-word.ts';
-import { NO_WORDS } from '../shell-command.ts';
-
-/** What the script says about one of its variables. */
-export interface Variable {
-  /** Every value that the script assigns; empty when it also has others. */
-  readonly values: readonly string[];
-  /** Its value comes from the script and from judged commands, and not from a variable of the environment. */
-  readonly isOwn: boolean;
-  /** It only ever contains integers. */
-  readonly isNumber: boolean;
-  /** Ranges of the text where it surely has one of them; elsewhere it may be unset or come from the environment. */
-  readonly certain: readonly { readonly from: number; readonly to: number }[];
-}
-
-export type Variables = ReadonlyMap<string, Variable>;
+import { NO_WORDS, type Variable, type Variables } from '../shell-command.ts';
 
 /** Greatest number of values of one variable; with more it is unknown. */
 const MAX_VALUES = 32;
