@@ -9,6 +9,7 @@ import { readDelivery } from '../store/delivery-store.ts';
 import { claimDeliveries, recordAttempt, trimQueues } from '../store/delivery-queue-store.ts';
 import { pruneOldRows } from '#store/old-rows.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { runCli } from '#test/cli/support/run-cli.ts';
 import { startLiveWorker } from '#test/support/live-worker.ts';
 import { type Stack, type TestApi, startApi, startStack } from '#test/support/stack.ts';
 import { startSite, type WebSite } from '#test/support/web-site.ts';
@@ -151,6 +152,19 @@ describe('DU-12 a webhook that does not answer', () => {
     assert.ok(stack.atOnce <= 20, `${stack.atOnce} at once`);
   });
 
+  it('gets a test at once, also while it is open and much waits', async (t) => {
+    const stack = await start(t);
+    const id = await addWebhook(stack, { url: `${stack.site.url}/alive` });
+    await stack.pool.query(
+      `update webhooks set failures = 9, pace = 1, retry_at = now() + interval '1 hour' where id = $1`,
+      [id],
+    );
+    await fill(stack, id, { count: 500 });
+    const { body } = await stack.ask('POST', '/v1/approvals/notify-test', { body: {} });
+    assert.equal(body.data[0].status, 'delivered');
+    assert.equal(ids(stack)[0], body.data[0].delivery_id);
+  });
+
   it('is asked at once again when somebody changes it', async (t) => {
     const stack = await start(t);
     const id = await addWebhook(stack, { url: `${stack.site.url}/dead`, events: ['turn.completed'] });
@@ -161,6 +175,8 @@ describe('DU-12 a webhook that does not answer', () => {
     await fill(stack, id, { count: 3 });
     const before = await stack.ask('GET', `/v1/webhooks/${id}`);
     assert.deepEqual([before.body.state, before.body.failures], ['open', 9]);
+    const env = { TEMPOCLAW_API_KEY: stack.key };
+    assert.match((await runCli(['webhooks', 'list'], { url: stack.url, env })).stdout, /\bopen\b/);
     const changed = await stack.ask('PATCH', `/v1/webhooks/${id}`, {
       body: { url: `${stack.site.url}/alive` },
     });
