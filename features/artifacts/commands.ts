@@ -15,12 +15,6 @@ interface Artifact {
   readonly bytes: number;
 }
 
-interface PutOptions extends ApiOptions {
-  readonly type: string;
-  readonly filename?: string;
-  readonly user?: string;
-}
-
 export function register(parent: Command): void {
   parent
     .command('put')
@@ -38,7 +32,10 @@ export function register(parent: Command): void {
     .action(get);
 }
 
-async function put(file: string, options: PutOptions): Promise<void> {
+async function put(
+  file: string,
+  options: ApiOptions & { readonly type: string; readonly filename?: string; readonly user?: string },
+): Promise<void> {
   const context = createContext(options);
   const bytes = await buffer(file === '-' ? process.stdin : createReadStream(file)).catch(
     (error: unknown) => {

@@ -24,12 +24,8 @@ export interface Evaluations {
   begin(call: RunningCall, request: EvaluateRequest): Promise<AssignedWork>;
 }
 
-export interface EvaluationDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'> {
-  readonly links: Pick<AgentLinks, 'wayTo'>;
-}
-
 export async function beginEvaluation(
-  deps: EvaluationDeps,
+  deps: Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'> & { readonly links: Pick<AgentLinks, 'wayTo'> },
   call: RunningCall,
   { generator, evaluator, criteria, context, ...request }: EvaluateRequest,
 ): Promise<AssignedWork> {

@@ -52,11 +52,9 @@ export interface OwnChannels {
   ): Promise<string | ToolFailure>;
 }
 
-export interface OwnChannelDeps extends ChannelDeps, ArtifactPlaces {
-  readonly scrubberOf: (tenant: string) => Promise<Scrubber>;
-}
-
-export function createOwnChannels(deps: OwnChannelDeps): OwnChannels {
+export function createOwnChannels(
+  deps: ChannelDeps & ArtifactPlaces & { readonly scrubberOf: (tenant: string) => Promise<Scrubber> },
+): OwnChannels {
   const { pool } = deps;
   return {
     async target(call, name = call.channel ?? undefined, place) {

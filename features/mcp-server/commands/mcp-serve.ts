@@ -9,11 +9,6 @@ import type { Command } from 'commander';
 import { usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext, wholeNumber } from '#cli/command-context.ts';
 
-interface ServeOptions extends ApiOptions {
-  readonly agent?: string;
-  readonly wait?: number;
-}
-
 /** The JSON-RPC code for a server that could not be reached. */
 const INTERNAL_ERROR = -32_603;
 const MAX_ERROR = 1_000;
@@ -29,7 +24,9 @@ export function register(mcp: Command): void {
 }
 
 /** Ends when the client closes stdin; what was started continues in TempoClaw. */
-async function serve(options: ServeOptions): Promise<void> {
+async function serve(
+  options: ApiOptions & { readonly agent?: string; readonly wait?: number },
+): Promise<void> {
   if (process.stdin.isTTY)
     throw usageError(
       '`mcp serve` is started by an MCP client, which speaks to it over stdin.',

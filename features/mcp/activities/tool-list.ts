@@ -16,14 +16,6 @@ const LIST_MS = 1_000;
 
 type Hashes = LiveServer['hashes'];
 
-export interface ToolListParts {
-  readonly current: () => LiveServer | undefined;
-  readonly found: (server: LiveServer, hashes: Hashes) => void;
-  /** A list that cannot be read ends the connection. */
-  readonly failed: (server: LiveServer, error: unknown) => Promise<never>;
-  readonly recordListed: (tools: readonly ListedTool[]) => Promise<void>;
-}
-
 export interface ToolList {
   /** Reads and records hashes by the server's name of each tool. @throws what a request does */
   read(server: OpenServer, signal: AbortSignal): Promise<Hashes>;
@@ -38,7 +30,13 @@ export interface ToolList {
   reset(): void;
 }
 
-export function createToolList(parts: ToolListParts): ToolList {
+export function createToolList(parts: {
+  readonly current: () => LiveServer | undefined;
+  readonly found: (server: LiveServer, hashes: Hashes) => void;
+  /** A list that cannot be read ends the connection. */
+  readonly failed: (server: LiveServer, error: unknown) => Promise<never>;
+  readonly recordListed: (tools: readonly ListedTool[]) => Promise<void>;
+}): ToolList {
   let isSubscribed = false;
   let isStale = false;
   let readAt = 0;

@@ -44,15 +44,16 @@ export interface MemoryTools {
   readonly memory: Memory;
 }
 
-export interface MemoryParts extends IndexDeps, Omit<RecordConversationsDeps, 'models'> {
-  readonly models: IndexDeps['models'] & RecordConversationsDeps['models'];
-  readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
-}
-
 /** Scopes that one sweep starts; the next one continues. */
 const SWEPT = 500;
 
-export function createMemoryActivities(parts: MemoryParts): {
+export function createMemoryActivities(
+  parts: IndexDeps &
+    Omit<RecordConversationsDeps, 'models'> & {
+      readonly models: IndexDeps['models'] & RecordConversationsDeps['models'];
+      readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
+    },
+): {
   readonly activities: MemoryActivities;
   readonly tools: MemoryTools;
   readonly indexPending: () => Promise<number>;

@@ -9,16 +9,6 @@ import type { EmbedPlace } from '#activities/model/embed.ts';
 import type { IndexDeps } from './index-memory.ts';
 import { shownMemory } from './shown-memory.ts';
 
-export interface SearchOptions {
-  readonly max: number;
-  readonly minScore?: number | undefined;
-  /** Pieces before and after each hit that are shown with it. */
-  readonly around: number;
-  /** ISO 8601: only documents whose last change is within these. */
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-}
-
 /** A hit as tools show it. */
 export interface MemoryHit {
   readonly path: string;
@@ -45,7 +35,15 @@ const FIRST: QuestionTime = { order: 'oldest', until: Infinity, isAboutTime: tru
 export type SearchMemory = (
   caller: Pick<RunningCall, 'tenant' | 'agent' | 'user' | 'sessionKey' | 'turnId'>,
   query: string,
-  options: SearchOptions,
+  options: {
+    readonly max: number;
+    readonly minScore?: number | undefined;
+    /** Pieces before and after each hit that are shown with it. */
+    readonly around: number;
+    /** ISO 8601: only documents whose last change is within these. */
+    readonly after?: string | undefined;
+    readonly before?: string | undefined;
+  },
 ) => Promise<MemoryFound>;
 
 export function createSearchMemory({ pool, scrubberOf, embed, models }: IndexDeps): SearchMemory {

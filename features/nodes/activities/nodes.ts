@@ -39,14 +39,10 @@ export interface Nodes {
   follow(call: Caller): Promise<ToolResult | undefined>;
 }
 
-export interface NodesParts extends QueueParts {
-  readonly changes: Pick<ChangeFeed, 'subscribe'>;
-}
-
 /** A node has its own clock for what runs there, and its answer takes a while to arrive. */
 const GRACE_MS = 5_000;
 
-export function createNodes(parts: NodesParts): Nodes {
+export function createNodes(parts: QueueParts & { readonly changes: Pick<ChangeFeed, 'subscribe'> }): Nodes {
   const { pool, sealer, changes } = parts;
   const waiting = new Set<{ readonly tenant: string; readonly wake: () => void }>();
   changes.subscribe('node_results', (tenant) => {

@@ -31,14 +31,14 @@ export interface SecureClis {
   run(request: SecureRun): Promise<SecureOutcome>;
 }
 
-export interface SecureClisParts extends ProgramPlaces {
-  readonly vault: Pick<Vault, 'openedOf' | 'openedNow' | 'resolve'>;
-  readonly shell: Shell;
-  /** A private folder of ours on this machine. */
-  readonly dir: string;
-}
-
-export function createSecureClis(parts: SecureClisParts): SecureClis {
+export function createSecureClis(
+  parts: ProgramPlaces & {
+    readonly vault: Pick<Vault, 'openedOf' | 'openedNow' | 'resolve'>;
+    readonly shell: Shell;
+    /** A private folder of ours on this machine. */
+    readonly dir: string;
+  },
+): SecureClis {
   return {
     list: async (tenant) => (await parts.vault.openedOf(tenant, sealedPart)).map(({ cli }) => cli),
     listNow: (tenant) => (parts.vault.openedNow(tenant, sealedPart) ?? []).map(({ cli }) => cli),

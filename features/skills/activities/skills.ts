@@ -58,16 +58,6 @@ export interface Skills {
   publish(tenant: string, skill: SkillToPublish): ReturnType<typeof publishSkill>;
 }
 
-export interface SkillsDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
-  readonly files: Files;
-  /** Files of this machine, whether workspaces follow the work or not. */
-  readonly hostFiles: SkillFiles;
-  readonly embed: Embed;
-  /** Folders of the settings. */
-  readonly folders: readonly string[];
-  readonly now: () => number;
-}
-
 /** Folders of a workspace for its own skills, and for unpacked ones. */
 const OWN = 'skills';
 const UNPACKED = '.skills';
@@ -75,7 +65,17 @@ const UNPACKED = '.skills';
 /** Tenants whose published skills are in memory; the one that was read first is removed first. */
 const MAX_TENANTS = 1_000;
 
-export function createSkills(deps: SkillsDeps): Skills {
+export function createSkills(
+  deps: Pick<ActivityDeps, 'pool' | 'scrubberOf'> & {
+    readonly files: Files;
+    /** Files of this machine, whether workspaces follow the work or not. */
+    readonly hostFiles: SkillFiles;
+    readonly embed: Embed;
+    /** Folders of the settings. */
+    readonly folders: readonly string[];
+    readonly now: () => number;
+  },
+): Skills {
   const { pool, files, hostFiles, embed, scrubberOf, folders, now } = deps;
   const inFolders = createFolderSkills(now);
   const published = new Map<string, { readonly version: number; readonly skills: readonly Published[] }>();

@@ -7,11 +7,6 @@ import { chatAtTerminal } from '../chat/chat-terminal.ts';
 import { EXIT, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 
-interface ChatOptions extends ApiOptions {
-  readonly session?: string;
-  readonly agent?: string;
-}
-
 export function register(command: Command): void {
   command
     .option('--session <key>', 'go on in this session (default: a new one)')
@@ -19,7 +14,9 @@ export function register(command: Command): void {
     .action(chat);
 }
 
-async function chat(options: ChatOptions): Promise<void> {
+async function chat(
+  options: ApiOptions & { readonly session?: string; readonly agent?: string },
+): Promise<void> {
   if (options.json) throw usageError('chat has no --json.', 'Use: tempoclaw run "text" --json');
   const context = createContext(options);
   const sessionKey = options.session ?? newSessionKey(new Date());

@@ -28,18 +28,18 @@ export interface WebSearch {
   ): Promise<SearchOutcome>;
 }
 
-export interface WebSearchParts extends Pick<EngineParts, 'settings' | 'resolveSecret'> {
-  readonly egress: Egress;
-  readonly egressSettings: EgressSettings;
-}
-
 const LIMITS = { bytes: 2 * 1024 * 1024, totalMs: 15_000 };
 /** Characters of a result. */
 const TITLE = 300;
 const SNIPPET = 1_000;
 const ADDRESS = 2_000;
 
-export function createWebSearch(parts: WebSearchParts): WebSearch {
+export function createWebSearch(
+  parts: Pick<EngineParts, 'settings' | 'resolveSecret'> & {
+    readonly egress: Egress;
+    readonly egressSettings: EgressSettings;
+  },
+): WebSearch {
   const { settings, egress, egressSettings, resolveSecret } = parts;
   return {
     async search({ tenant, callId, signal }, query) {
