@@ -17,16 +17,6 @@ export interface SessionWatch {
   close(): void;
 }
 
-export interface SessionWatchOptions {
-  readonly client: Client;
-  readonly sessionKey: string;
-  readonly after: number;
-  /** A turn that began before `after`. */
-  readonly running?: string | null | undefined;
-  readonly onEvent: (event: StoredEvent) => void;
-  readonly onConnection?: (reason: string | undefined) => void;
-}
-
 const CHECK_MS = 10_000;
 const ENDS: Readonly<Record<string, EndStatus>> = {
   'turn.completed': 'completed',
@@ -34,7 +24,15 @@ const ENDS: Readonly<Record<string, EndStatus>> = {
   'turn.stopped': 'stopped',
 };
 
-export function watchSession(options: SessionWatchOptions): SessionWatch {
+export function watchSession(options: {
+  readonly client: Client;
+  readonly sessionKey: string;
+  readonly after: number;
+  /** A turn that began before `after`. */
+  readonly running?: string | null | undefined;
+  readonly onEvent: (event: StoredEvent) => void;
+  readonly onConnection?: (reason: string | undefined) => void;
+}): SessionWatch {
   const closing = new AbortController();
   const ended = new Map<string, EndStatus>();
   const running = new Set<string>(options.running ? [options.running] : []);

@@ -88,12 +88,10 @@ function printToken({ out, err }: CommandContext, made: ApprovalToken): void {
   );
 }
 
-interface ApproveOptions extends ApiOptions {
-  readonly always?: boolean;
-  readonly args?: string;
-}
-
-async function approve(ids: string[], options: ApproveOptions): Promise<void> {
+async function approve(
+  ids: string[],
+  options: ApiOptions & { readonly always?: boolean; readonly args?: string },
+): Promise<void> {
   if (options.always && options.args !== undefined)
     throw usageError('--always and --args exclude each other.');
   if (ids.length > 1 && options.args !== undefined)

@@ -20,11 +20,6 @@ import type { Message, Session } from '#cli/wire.ts';
 /** The newest turns; `turns list` has all. */
 const TURNS_SHOWN = 20;
 
-interface EventsOptions extends ApiOptions {
-  readonly follow?: boolean;
-  readonly after: number;
-}
-
 export function register(sessions: Command): void {
   addCommands(sessions, resource, {
     listMessages: {
@@ -72,7 +67,10 @@ function printMessage(out: Output, { role, text, calls, created_at: at }: Messag
   }
 }
 
-async function events(key: string, options: EventsOptions): Promise<void> {
+async function events(
+  key: string,
+  options: ApiOptions & { readonly follow?: boolean; readonly after: number },
+): Promise<void> {
   const { client, out, err, json } = createContext(options);
   const { last_event_id: last } = await client.get<Session>(pathOf('sessions', key));
   if (!options.follow && options.after >= last) return;

@@ -51,13 +51,10 @@ async function show(name: string, options: ApiOptions & { readonly agent?: strin
   printFields(out, { ...tool, aliases: tool.aliases.join(', ') || undefined });
 }
 
-interface InvokeOptions extends ApiOptions {
-  readonly args: string;
-  readonly session?: string;
-  readonly agent?: string;
-}
-
-async function invoke(name: string, options: InvokeOptions): Promise<void> {
+async function invoke(
+  name: string,
+  options: ApiOptions & { readonly args: string; readonly session?: string; readonly agent?: string },
+): Promise<void> {
   const { client, out, err, json } = createContext(options);
   const result = await client.post<ToolInvocation>(pathOf('tools', name, 'invoke'), {
     args: readJsonObject(options.args, '--args'),

@@ -16,13 +16,6 @@ import { printable } from '#cli/text.ts';
 
 const PARTS = ['api', 'worker', 'temporal', 'postgres'] as const;
 
-interface LogOptions {
-  readonly stateDir?: string;
-  readonly lines: number;
-  readonly follow?: boolean;
-  readonly json?: boolean;
-}
-
 export function register(command: Command): void {
   command
     .addArgument(new Argument('[part]', 'whose log (default: all, in order of time)').choices(PARTS))
@@ -32,7 +25,15 @@ export function register(command: Command): void {
     .action(logs);
 }
 
-async function logs(wished: string | undefined, options: LogOptions): Promise<void> {
+async function logs(
+  wished: string | undefined,
+  options: {
+    readonly stateDir?: string;
+    readonly lines: number;
+    readonly follow?: boolean;
+    readonly json?: boolean;
+  },
+): Promise<void> {
   const run = findRunFile(options.stateDir ?? clientEnvironment().stateDir, process.cwd());
   const { stateDir } = options;
   const folder = join(run ? dirname(run.path) : loadConfig({ flags: { stateDir } }).stateDir, 'logs');
