@@ -16,17 +16,6 @@ export interface AgentCatalogs {
   of(tenant: string, agent: string, version?: number): Promise<Catalog>;
 }
 
-export interface AgentCatalogsParts {
-  readonly pool: Pool;
-  /** The native tools. */
-  readonly catalog: Catalog;
-  /** Sources of the tools that tenants add; of two tools with one name the first wins. */
-  readonly sources: readonly AddedToolsModule[];
-  readonly changes: Pick<ChangeFeed, 'subscribe'>;
-  /** Receives a definition that cannot be used, so that it does not affect other tools. */
-  readonly onError: (error: unknown) => void;
-}
-
 export function loadToolSources(
   features: readonly Pick<Feature, 'addedTools'>[],
 ): Promise<readonly AddedToolsModule[]> {
@@ -50,7 +39,16 @@ export function createAgentCatalogs({
   sources,
   changes,
   onError,
-}: AgentCatalogsParts): AgentCatalogs {
+}: {
+  readonly pool: Pool;
+  /** The native tools. */
+  readonly catalog: Catalog;
+  /** Sources of the tools that tenants add; of two tools with one name the first wins. */
+  readonly sources: readonly AddedToolsModule[];
+  readonly changes: Pick<ChangeFeed, 'subscribe'>;
+  /** Receives a definition that cannot be used, so that it does not affect other tools. */
+  readonly onError: (error: unknown) => void;
+}): AgentCatalogs {
   const known = new Map<string, TenantTools>();
   const reading = new Map<string, Promise<TenantTools>>();
 

@@ -114,7 +114,7 @@ export interface AlwaysCall {
 /** Why people are asked about code of the workspace when the host does not confine commands fully (SH-6). */
 const OPEN_HOST = 'nothing keeps it from TempoClaw’s own keys on this host';
 
-export interface CallRuleDeps {
+export function createCallRules(deps: {
   readonly catalog: Catalog;
   /** The layer of the settings. */
   readonly tools: ToolPolicy;
@@ -123,9 +123,7 @@ export interface CallRuleDeps {
   readonly deniedPaths?: readonly string[] | undefined;
   /** Without it no command can be allowed permanently. */
   readonly resolveProgram?: ResolveProgram;
-}
-
-export function createCallRules(deps: CallRuleDeps): CallRules {
+}): CallRules {
   const resolve = deps.resolveProgram ?? (() => null);
   const deniedPaths = deps.deniedPaths ?? DEFAULT_PATH_RULES.deniedPrefixes;
   const facts = new WeakMap<Tool, PolicyTool>();

@@ -15,17 +15,6 @@ import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { LeanWorker } from './lean/lean-worker.ts';
 import { watchWorkers } from './watch-workers.ts';
 
-export interface WorkerParts extends ActivityParts {
-  readonly features: readonly Pick<Feature, 'worker'>[];
-  readonly connection: NativeConnection;
-  /** Throws ForeignNamespace when the namespace belongs to another installation. */
-  readonly belongs: () => Promise<void>;
-  readonly bundle: WorkflowBundle;
-  /** Identifies the bundle's code; it is the version of this worker when `worker.deploymentName` is set. */
-  readonly buildId: string;
-  readonly dataConverter?: DataConverter;
-}
-
 export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
   /** Closes what features have open, after `run` has resolved. */
   close(): Promise<void>;
@@ -38,7 +27,18 @@ const LOOK_MS = 1_000;
  * Polls the shared task queue and, for work whose state is here, one of its own. `run` ends with ForeignNamespace when
  * another installation's server has replaced ours.
  */
-export async function createWorker(parts: WorkerParts): Promise<RunningWorker> {
+export async function createWorker(
+  parts: ActivityParts & {
+    readonly features: readonly Pick<Feature, 'worker'>[];
+    readonly connection: NativeConnection;
+    /** Throws ForeignNamespace when the namespace belongs to another installation. */
+    readonly belongs: () => Promise<void>;
+    readonly bundle: WorkflowBundle;
+    /** Identifies the bundle's code; it is the version of this worker when `worker.deploymentName` is set. */
+    readonly buildId: string;
+    readonly dataConverter?: DataConverter;
+  },
+): Promise<RunningWorker> {
   const { config } = parts;
   const { taskQueue } = config.temporal;
   const { queue } = parts.machine;

@@ -10,13 +10,14 @@ import { createSettleApproval, type SettleApprovalDeps } from './settle-approval
 
 type Settling = Omit<ForAnyTenant<SettleApprovalDeps>, 'approvals' | 'tokenSecrets'>;
 
-export interface ApprovalActivityDeps extends ActivityDeps, Settling {
-  /** Secret of the decision tokens; without it, secrets are derived from the master keys. */
-  readonly tokenSecret: string | undefined;
-  readonly masterKeys: readonly Buffer[];
-}
-
-export function createApprovalActivities(parts: ApprovalActivityDeps): ApprovalActivities {
+export function createApprovalActivities(
+  parts: ActivityDeps &
+    Settling & {
+      /** Secret of the decision tokens; without it, secrets are derived from the master keys. */
+      readonly tokenSecret: string | undefined;
+      readonly masterKeys: readonly Buffer[];
+    },
+): ApprovalActivities {
   const approvals = createApprovalLedger(parts.pool, parts.onWrite);
   const secrets = tokenSecrets(parts.tokenSecret, parts.masterKeys);
   return {

@@ -8,15 +8,11 @@ import { formPlace } from '../tool-call/call-outside.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import { callDigest } from '../tool-call/call-digest.ts';
 
-interface SettleFormDeps extends Pick<CallDeps, 'sealer' | 'scrubber'> {
-  readonly approvals: Pick<ApprovalLedger, 'settle'>;
-}
-
 export type Settling = Omit<SettleRecord, 'status' | 'call' | 'edit' | 'allow'>;
 
 /** The server's call continues with the answer: accepted as shown, edited, or declined. */
 export async function settleForm(
-  deps: SettleFormDeps,
+  deps: Pick<CallDeps, 'sealer' | 'scrubber'> & { readonly approvals: Pick<ApprovalLedger, 'settle'> },
   settled: Settling,
   { form, args: shown, tool }: ApprovalBasis & { readonly form: McpForm },
   { decision, args = shown }: DecideInput,

@@ -21,16 +21,6 @@ export interface Fallback {
   readonly emitted: boolean;
 }
 
-export interface FallbackOptions {
-  /** Called before the next model. Must not throw. */
-  readonly onFallback?: (fallback: Fallback) => void;
-  /**
-   * Called for each call that failed or was stopped after the provider may have read it, because it is paid for (DU-7).
-   * Must not throw.
-   */
-  readonly onFailed?: (use: ModelUse) => void;
-}
-
 /**
  * A wrong request is wrong for every model. A too long one is compacted by the caller. A too large answer is paid for.
  */
@@ -45,7 +35,15 @@ export async function generateWithFallback(
   models: Pick<Models, 'resolve' | 'cost' | 'seesImages'>,
   refs: readonly string[],
   request: Omit<ModelRequest, 'model'>,
-  options: FallbackOptions = {},
+  options: {
+    /** Called before the next model. Must not throw. */
+    readonly onFallback?: (fallback: Fallback) => void;
+    /**
+     * Called for each call that failed or was stopped after the provider may have read it, because it is paid for (DU-7).
+     * Must not throw.
+     */
+    readonly onFailed?: (use: ModelUse) => void;
+  } = {},
 ): Promise<{ readonly answer: ModelAnswer; readonly ref: string }> {
   const chain = [...new Set(refs)];
   const failures: { ref: string; error: ModelError }[] = [];

@@ -44,17 +44,17 @@ export interface SystemMessage {
  */
 export type SendSystemMessage = (wake: SystemMessage) => Promise<Receipt>;
 
-export interface WakeDeps extends ActivityDeps {
-  /** Starts the session's workflow or finds it running, and submits the message. */
-  readonly submit: (
-    tenant: string,
-    session: string,
-    message: SubmitInput,
-    labels: { readonly agent: string; readonly user?: string | undefined; readonly summary: string },
-  ) => Promise<Receipt>;
-}
-
-export function createSendSystemMessage(deps: WakeDeps): SendSystemMessage {
+export function createSendSystemMessage(
+  deps: ActivityDeps & {
+    /** Starts the session's workflow or finds it running, and submits the message. */
+    readonly submit: (
+      tenant: string,
+      session: string,
+      message: SubmitInput,
+      labels: { readonly agent: string; readonly user?: string | undefined; readonly summary: string },
+    ) => Promise<Receipt>;
+  },
+): SendSystemMessage {
   return async ({
     tenant,
     session,

@@ -15,12 +15,12 @@ import type { SafePath } from './resolve-path.ts';
 /** Greatest size in bytes of a file that is changed in memory. */
 export const MAX_CHANGE_BYTES = 20 * 1024 * 1024;
 
-interface FileChangesParts extends FilesOptions {
-  /** `whole`: all of the file is replaced. */
-  readonly resolveChange: (scope: FileScope, path: string, whole: boolean) => Promise<SafePath>;
-}
-
-export function createFileChanges(options: FileChangesParts): Pick<Files, 'write' | 'change'> {
+export function createFileChanges(
+  options: FilesOptions & {
+    /** `whole`: all of the file is replaced. */
+    readonly resolveChange: (scope: FileScope, path: string, whole: boolean) => Promise<SafePath>;
+  },
+): Pick<Files, 'write' | 'change'> {
   const { resolveChange } = options;
   const journal = createChangeJournal(options.journalDir, options.now);
   return {

@@ -15,17 +15,6 @@ import type { FileScope } from './contract.ts';
 import { withDocuments } from './documents/with-documents.ts';
 import { createWorkspaceOf, isWorkersRoot } from './workspace-folder.ts';
 
-export interface WorkspaceAccessParts {
-  /** The folder of all workspaces. */
-  readonly root: string;
-  /** They follow the work: a folder on this machine is only a copy. */
-  readonly follow: boolean;
-  readonly pool: Pool;
-  readonly deniedPaths: readonly string[];
-  readonly journalDir: string;
-  readonly scrubberOf: (tenant: string) => Promise<Pick<Scrubber, 'text'>>;
-}
-
 interface WorkspaceRequest {
   readonly tenant: string;
   readonly agent: AgentConfig;
@@ -41,7 +30,16 @@ export function createWorkspaceAccess({
   pool,
   journalDir,
   scrubberOf,
-}: WorkspaceAccessParts) {
+}: {
+  /** The folder of all workspaces. */
+  readonly root: string;
+  /** They follow the work: a folder on this machine is only a copy. */
+  readonly follow: boolean;
+  readonly pool: Pool;
+  readonly deniedPaths: readonly string[];
+  readonly journalDir: string;
+  readonly scrubberOf: (tenant: string) => Promise<Pick<Scrubber, 'text'>>;
+}) {
   const files = withDocuments(
     createFiles({
       rules: { deniedPrefixes: deniedPaths },

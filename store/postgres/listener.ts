@@ -3,20 +3,21 @@ import { Client } from 'pg';
 
 const RECONNECT_MS = [100, 500, 1_000, 2_000, 5_000] as const;
 
-export interface ListenOptions {
-  readonly databaseUrl: string;
-  readonly applicationName: string;
-  readonly onError: (error: unknown) => void;
-  /** Called after each connection: notices before it may be lost. */
-  readonly onConnected: () => void;
-  readonly onNotice: (payload: string) => void;
-}
-
 /**
  * Connects in the background and retries without end. `channel` is a plain name. Errors go to the callback; nothing is
  * thrown.
  */
-export function listenTo(channel: string, options: ListenOptions): { close(): Promise<void> } {
+export function listenTo(
+  channel: string,
+  options: {
+    readonly databaseUrl: string;
+    readonly applicationName: string;
+    readonly onError: (error: unknown) => void;
+    /** Called after each connection: notices before it may be lost. */
+    readonly onConnected: () => void;
+    readonly onNotice: (payload: string) => void;
+  },
+): { close(): Promise<void> } {
   const { onError } = options;
   let closed = false;
   let client: Client | undefined;

@@ -6,16 +6,6 @@ import { DatabaseError, Pool as PgPool } from 'pg';
 
 export type Pool = PgPool;
 
-export interface PoolOptions {
-  readonly url: string;
-  /** PgBouncer in transaction mode in front of `url`; all statements go through it. */
-  readonly poolerUrl?: string | undefined;
-  readonly size: number;
-  readonly applicationName: string;
-  /** Receives the error of an idle connection that breaks; the pool replaces the connection by itself. */
-  readonly onIdleError: (error: Error) => void;
-}
-
 /**
  * The server ends statements after 30 s. A transaction whose process has stopped between two statements blocks its rows
  * for at most 10 s.
@@ -29,7 +19,15 @@ export const SESSION_LIMITS = {
  * A connection is awaited for at most 10 s. Behind a pooler, whose connections no client owns, the pooler sets
  * `SESSION_LIMITS` (docs/operations.md), because it refuses them from a client.
  */
-export function createPool(options: PoolOptions): Pool {
+export function createPool(options: {
+  readonly url: string;
+  /** PgBouncer in transaction mode in front of `url`; all statements go through it. */
+  readonly poolerUrl?: string | undefined;
+  readonly size: number;
+  readonly applicationName: string;
+  /** Receives the error of an idle connection that breaks; the pool replaces the connection by itself. */
+  readonly onIdleError: (error: Error) => void;
+}): Pool {
   const pool = new PgPool({
     connectionString: options.poolerUrl ?? options.url,
     max: options.size,
