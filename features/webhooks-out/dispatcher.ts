@@ -68,9 +68,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function claimDue(): Promise<void> {
     const free = PLACES - underWay.size;
     if (free <= 0) return;
-    const due = Map.groupBy(await listDueEndpoints(pool), ({ tenant }) => tenant);
-    const share = Math.max(1, Math.floor(free / Math.max(1, due.size)));
-    const waiting = [...due];
+    const due = [...Map.groupBy(await listDueEndpoints(pool), ({ tenant }) => tenant)];
+    const share = Math.max(1, Math.floor(free / Math.max(1, due.length)));
+    // It begins with any of them, so that no tenant is always the last to get a place.
+    const from = Math.floor(Math.random() * due.length);
+    const waiting = [...due.slice(from), ...due.slice(0, from)];
     await Promise.all(
       Array.from({ length: TENANTS }, async () => {
         for (let next = waiting.pop(); next; next = waiting.pop())

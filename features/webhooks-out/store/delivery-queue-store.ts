@@ -73,7 +73,8 @@ export interface Claims {
 }
 
 /**
- * Claims what may be sent of these webhooks of the tenant, at most `share` of each. Each delivery goes to one caller.
+ * Claims what may be sent of these webhooks of the tenant: `share` in all, or one of each. The order is random, so that
+ * no webhook is always the last to get a place. Each delivery goes to one caller.
  * With an open breaker it is one delivery at a time: the one that has waited longest for an attempt, so that a delivery
  * that alone is refused does not keep the endpoint closed for all.
  */
@@ -90,11 +91,14 @@ export function claimDeliveries(db: TenantDb, webhooks: readonly string[], share
         coalesce((select sum(count) from running), 0)::int as tenant
       from webhooks w
       where w.tenant_id = ${tx} and w.id = any (${[...webhooks]}::uuid[]) and w.enabled and w.retry_at <= statement_timestamp()
-      order by w.id`;
+      order by random()`;
     const claims: Claim[] = [];
     let hasMore = false;
     for (const { running, tenant, ...endpoint } of endpoints) {
-      const free = freePlaces(endpoint, running, { share, tenant: tenant + claims.length });
+      const free = freePlaces(endpoint, running, {
+        share: share - claims.length,
+        tenant: tenant + claims.length,
+      });
       if (free <= 0) continue;
       const rows = await claimOf(tx, endpoint, free);
       claims.push(...rows.filter(({ held_back }) => !held_back));
