@@ -3,8 +3,8 @@
  * `TEST_WRITE=1 npm test -- test/store/tables.test.ts` and checked by that test.
  */
 import type { Generated, Json, Timestamp } from '#store/postgres/column-types.ts';
-import type { ScheduleRights } from '#features/schedules/contract/schedule.ts';
 import type { Timing } from '#features/schedules/schema/schedule.ts';
+import type { ScheduleRights } from '#features/schedules/contract/schedule.ts';
 import type { HeartbeatSettings } from '#features/schedules/contract/heartbeat.ts';
 
 declare module '#store/tables.ts' {

@@ -93,7 +93,7 @@ const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = 
   'nodes.about': ['NodeAbout', 'features/nodes/contract/node'],
   'schedules.heartbeat': ['HeartbeatSettings', 'features/schedules/contract/heartbeat'],
   'schedules.rights': ['ScheduleRights', 'features/schedules/contract/schedule'],
-  'schedules.timing': ['Timing', 'features/schedules/contract/schedule'],
+  'schedules.timing': ['Timing', 'features/schedules/schema/schedule'],
   'sessions.bound_context': ['MessageContext', 'domain/turn/turn'],
   'sessions.budget_root': ['BudgetRoot', 'domain/budget/budget'],
   'team_task_events.notices': ['readonly LeadNotice[]', 'domain/team/team-task'],

@@ -7,7 +7,7 @@ create table schedules (
   agent_key        text not null,
   user_id          text,
   message          text not null,
-  -- Timing of features/schedules/contract/schedule.ts.
+  -- Timing of features/schedules/schema/schedule.ts.
   timing           jsonb not null,
   -- Where it is posted; null means a session of the run's own.
   session_key      text,
