@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { KEPT_HOURS } from './idempotency-store.ts';
 import type { Db } from './postgres/database.ts';
-import { execute } from './postgres/statements.ts';
+import { execute, readRows } from './postgres/statements.ts';
 import { removeInTurn } from './remove-in-turn.ts';
 
 /** Rows that one transaction deletes. */
@@ -32,8 +32,27 @@ export function isOlder(column: string, days: number): RawBuilder<unknown> {
 }
 
 /** Deletes at most `max` of the matching rows; returns the number deleted. */
-export function deleteSome(db: Db, table: string, where: RawBuilder<unknown>, max: number): Promise<number> {
-  const name = sql.table(table);
-  return execute(db)`
-    delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${max}))`;
+export async function deleteSome(
+  db: Db,
+  table: string,
+  where: RawBuilder<unknown>,
+  max: number,
+): Promise<number> {
+  let deleted = 0;
+  for (const part of await partsOf(db, table)) {
+    if (deleted >= max) break;
+    const name = sql.table(part);
+    deleted += await execute(db)`
+      delete from ${name} where ctid = any (array(select ctid from ${name} where ${where} limit ${max - deleted}))`;
+  }
+  return deleted;
+}
+
+/** A `ctid` names a row of one partition. The oldest come first. */
+async function partsOf(db: Db, table: string): Promise<readonly string[]> {
+  if (table !== 'events') return [table];
+  const parts = await readRows<{ name: string }>(db)`
+    select 'event_months.' || c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'events'::regclass order by 1`;
+  return parts.map(({ name }) => name);
 }

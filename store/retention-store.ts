@@ -6,6 +6,7 @@ import { removeSessionRows } from './forgetting-store.ts';
 import { deleteSome, isOlder } from './old-rows.ts';
 import type { Pool } from './postgres/pool.ts';
 import { type Removal, removeInTurn } from './remove-in-turn.ts';
+import { createSqlCall } from './postgres/sql-call.ts';
 import { execute, readRow, readRows } from './postgres/statements.ts';
 import { type TenantDb, forTenant } from './postgres/tenant-db.ts';
 
@@ -30,9 +31,18 @@ const BATCHES = { events: 5_000, sessions: 50, tasks: 200, ofFeatures: 500 } as 
 export async function pruneByRetention(pool: Pool, rows: RowParts, settings: Retention): Promise<number> {
   const tenants = await readRows<{ id: string; retention: Retention | null }>(pool)`
     select id, retention from tenants where retention is not null or ${Object.keys(settings).length > 0}`;
+  await dropEventMonths(pool, settings);
   return removeInTurn(
     tenants.flatMap(({ id, retention }) => removalsOf(pool, rows, id, { ...settings, ...retention })),
   );
+}
+
+/** Months that no tenant keeps are dropped whole, which costs the same for any number of rows. */
+async function dropEventMonths(pool: Pool, { events_days: usual }: Retention): Promise<void> {
+  const row = await readRow<{ days: number | null }>(pool)`
+    select case when bool_and(days is not null) then max(days) end as days from (
+      select coalesce((retention ->> 'events_days')::int, ${usual ?? null}::int) as days from tenants) kept`;
+  await createSqlCall(pool)('keep_event_months', [row?.days ?? null]);
 }
 
 function removalsOf(pool: Pool, rows: RowParts, tenant: string, retention: Retention): readonly Removal[] {

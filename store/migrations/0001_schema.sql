@@ -334,6 +334,8 @@ create table tool_rate_buckets (
   primary key (tenant_id, session_key)
 );
 
+-- One partition a month (functions/keep_event_months.sql), so that what retention has left of a month is dropped with it.
+-- The session's row gives the ids, so they are unique without the index, whose key must contain the time.
 create table events (
   tenant_id   text not null,
   session_key text not null,
@@ -342,9 +344,12 @@ create table events (
   turn_id     text,
   data        jsonb not null,
   at          timestamptz not null default now(),
-  primary key (tenant_id, session_key, id)
-);
+  primary key (tenant_id, session_key, id, at)
+) partition by range (at);
 create index events_by_time on events using brin (at);
+create schema event_months;
+-- For times without a month of their own.
+create table event_months.other partition of events default;
 
 -- Approvals
 

@@ -50,6 +50,7 @@ export async function migrate(
     return names;
   });
   const changed = await applyFunctions(databaseUrl);
+  await asClient(databaseUrl, (client) => client.query('select keep_event_months(null)'));
   return [...ran, ...(changed ? ['functions'] : [])];
 }
 

@@ -14,6 +14,7 @@ export const SQL_FUNCTIONS = {
   claim_call: 'text,text,text,boolean,boolean,integer,integer,jsonb',
   count_turn_holds: 'text,text',
   end_turn: 'text,text,text,integer,text,jsonb,text,jsonb,jsonb,jsonb,text,text,text',
+  keep_event_months: 'integer',
   note_model_uses: 'text,text,text,jsonb',
   note_used: 'text,text,jsonb',
   record_answer: 'text,text,text,integer,jsonb,jsonb,jsonb,jsonb',
