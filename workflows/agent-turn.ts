@@ -42,7 +42,7 @@ import { hastenStopOf } from './steps/hasten-stop.ts';
 import { plainSteps, type Steps } from './steps/plain-steps.ts';
 import { type CallSurroundings, runCalls } from './steps/run-calls.ts';
 import { judgeTurn } from './steps/gates/judge-turn.ts';
-import { shouldGoOnInNewRun } from './steps/run-limits.ts';
+import { mayGoOnInNewRun, shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createSignalRefusals } from './steps/refused-signals.ts';
@@ -65,7 +65,7 @@ interface SessionRun {
   readonly steps: Steps;
   /** Scopes of the running turn, or of the next one. */
   scopes: ReturnType<typeof createScopes>;
-  /** Number of messages that the run has accepted. */
+  /** Number of messages that the run has received. */
   received: number;
 }
 
@@ -182,7 +182,7 @@ function handleMessages(run: SessionRun): void {
   });
   setHandler(messageSignal, (message) => {
     const refusal = inbox.refusal(message);
-    if (refusal) refusals.note(AGENT_TURN.signals.message, message, refusal.message);
+    if (refusal) act(() => refusals.note(AGENT_TURN.signals.message, message, refusal.message));
     else act(() => inbox.submit(message));
   });
   setHandler(stopSignal, (payload) => {
@@ -268,7 +268,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
   };
   for (; ; progress.step += 1) {
     if (inbox.pendingStop()) return { ...progress, status: 'stopped', preview: '' };
-    if (shouldGoOnInNewRun(run.received)) await goOnInNewRun(input, progress, inbox);
+    if (await mayGoOnInNewRun(() => run.received)) await goOnInNewRun(input, progress, inbox);
     inbox.reachStep(progress.step);
     progress.messages = [...progress.messages, ...inbox.takeSteering()];
     view.step(progress.step);

@@ -54,6 +54,14 @@ import {
   stateOf,
   waitingDetails,
 } from './steps/approval-view.ts';
+import {
+  isOnlyCounted,
+  type ReceivedSignal,
+  type ReceivedSignals,
+  takeInTurn,
+} from './steps/approval-signals.ts';
+import { isQuiet } from './steps/is-quiet.ts';
+import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
 const decideUpdate = defineUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide);
@@ -65,14 +73,14 @@ const { settle_approval, note_approval } = proxyLocalActivities<ApprovalActiviti
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
 /** State of the approval: handlers write it, the main function below reads it. */
-interface Progress extends Mutable<ApprovalCarryOver> {
+interface Progress extends Mutable<ApprovalCarryOver>, ReceivedSignals {
   readonly input: ApprovalInput;
   readonly start: number;
   /** Milliseconds since 1970. */
   readonly deadline: number;
   /** Records are never concurrent; see one-at-a-time.ts. */
   readonly inTurn: ReturnType<typeof oneAtATime>;
-  /** Number of messages that this run has accepted. */
+  /** Number of messages that this run has judged by the rows. */
   taken: number;
   end?: Settled;
 }
@@ -99,6 +107,7 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
     opened: false,
     reminders: 0,
     refused: 0,
+    unread: 0,
   };
   const progress: Progress = {
     ...(input.carried ?? started),
@@ -106,7 +115,10 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
     start: deadline - input.expires * 1000,
     deadline,
     inTurn: oneAtATime(),
+    received: 0,
     taken: 0,
+    late: 0,
+    waiting: [],
   };
   handleMessages(progress);
   setCurrentDetails(waitingDetails(progress));
@@ -124,8 +136,9 @@ export async function approval(input: ApprovalInput): Promise<Settled> {
 }
 
 function nextInput(progress: Progress): ApprovalInput {
-  const { summary, digest, approvals, escalated, opened, reminders, refused, last_refused } = progress;
-  const carried = { summary, digest, approvals, escalated, opened, reminders, refused, last_refused };
+  const { summary, digest, approvals, escalated, opened, reminders, refused, last_refused, unread } =
+    progress;
+  const carried = { summary, digest, approvals, escalated, opened, reminders, refused, last_refused, unread };
   return { ...progress.input, until: progress.deadline, carried };
 }
 
@@ -159,12 +172,17 @@ function refuseWrong(problem: string | undefined): void {
   if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
 }
 
-async function bySignal(
+function bySignal(
   progress: Progress,
   problem: string | undefined,
   payload: unknown,
   verb: string,
-): Promise<void> {
+): Promise<void> | void {
+  if (isOnlyCounted(progress, problem, payload)) return;
+  return takeInTurn(progress, { problem, payload, verb }, (signal) => takeSignal(progress, signal));
+}
+
+async function takeSignal(progress: Progress, { problem, payload, verb }: ReceivedSignal): Promise<void> {
   try {
     if (problem) await refuseUnread(progress, problem, payload, verb);
     else if (verb === 'decide') await decide(progress, payload as DecideInput);
@@ -199,7 +217,7 @@ function settle(
   return progress.inTurn(async () => {
     const late = outcome === 'decided' && Date.now() >= progress.deadline;
     const place = { tenant, approval_id, outcome: late ? 'expired' : outcome, key, message } as const;
-    const result = await settle_approval({ ...place, ...sent });
+    const result = await settle_approval({ ...place, refused: progress.refused, ...sent });
     if (result.kind !== 'settled') return result;
     const { noted: _, ...end } = result;
     progress.end ??= end;
@@ -284,12 +302,15 @@ async function untilDecidedOrOver(progress: Progress): Promise<'expired' | 'with
   try {
     for (;;) {
       const alarm = nextAlarm(progress.input, progress);
+      const at = progress.start + alarm.after;
       const woken = await condition(
-        () => progress.end !== undefined || progress.taken >= MAX_TAKEN,
-        progress.start + alarm.after - Date.now(),
+        () => progress.end !== undefined || progress.taken >= MAX_TAKEN || shouldGoOnInNewRun(0),
+        at - Date.now(),
       );
       if (progress.end) return undefined;
-      if (woken) return 'full';
+      const isFull = woken && Date.now() < at;
+      if (isFull && (await isQuiet(() => progress.received + progress.taken)) && !progress.end) return 'full';
+      if (isFull) continue;
       if (alarm.what === 'escalated') await escalate(progress);
       else if (alarm.what === 'expired') return 'expired';
       else await remind(progress);

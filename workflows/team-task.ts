@@ -18,7 +18,6 @@ import {
   proxyActivities,
   proxyLocalActivities,
   setHandler,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import { decideTask } from '#domain/team/decide-task.ts';
@@ -35,8 +34,6 @@ import {
   turnEnded,
 } from '#domain/team/task-events.ts';
 import { readRequest, requestProblem } from '#domain/team/read-request.ts';
-import { isRecord } from '#domain/outside-value.ts';
-import type { RefusedSignals } from '#domain/approval/refused-signals.ts';
 import { taskStartProblem } from '#domain/turn/start-problem.ts';
 import {
   isClosed,
@@ -54,9 +51,10 @@ import {
 } from '#domain/team/team-task.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { type RunningJudgement, startJudging } from './steps/gates/judge-task.ts';
+import { isQuiet } from './steps/is-quiet.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { type RunningTurn, startMemberTurn } from './steps/teams/member-turn.ts';
-import { shownText } from './steps/refused-signals.ts';
+import { noteRefused, type RefusedRequests } from './steps/teams/refused-requests.ts';
 import {
   apply,
   type KnownTask,
@@ -82,8 +80,9 @@ const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: '
 const RUN_EVENTS = 500;
 
 /** State of the task: handlers write it through `apply`, the main function below reads it. */
-interface Progress extends KnownTask {
-  signals?: RefusedSignals;
+interface Progress extends KnownTask, RefusedRequests {
+  /** Number of messages that this run has received. */
+  received: number;
   /** Contents of signals, which the main function processes. */
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
@@ -97,7 +96,7 @@ interface Progress extends KnownTask {
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   refuseWrongStart(taskStartProblem(input, workflowInfo().workflowId), Object.values(TEAM_TASK.updates));
-  const progress: Progress = { ...newTask(input), ended: [], released: false };
+  const progress: Progress = { ...newTask(input), ended: [], released: false, refusals: 0, received: 0 };
   handleMessages(progress);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
   if (!loaded) {
@@ -107,6 +106,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   }
   progress.loaded = { task: loaded.task, team: loaded.team };
   progress.signals = loaded.signals ?? undefined;
+  progress.refusals += loaded.signals?.refused ?? 0;
   progress.released ||= loaded.isOriginClosed;
   for (const number of loaded.completed) progress.ended.push({ number, status: 'completed' });
   if (loaded.lost) takeUp(progress, loaded.lost);
@@ -139,7 +139,8 @@ async function untilAtRest(progress: Progress): Promise<void> {
     if (isLong() && !progress.turn && !progress.judgement) await condition(allHandlersFinished);
     if (isSettled(progress)) {
       if (isAtRest(progress)) return;
-      if (isLong()) await continueAsNew<typeof teamTask>(progress.input);
+      if (isLong() && (await isQuiet(() => progress.received)))
+        await continueAsNew<typeof teamTask>(progress.input);
     }
     show(taskOf(progress));
     await untilSomethingHappens(progress, revision);
@@ -274,9 +275,11 @@ function handleMessages(progress: Progress): void {
   for (const action of TASK_ACTIONS) handle(progress, TEAM_TASK.updates[action], action);
   handle(progress, TEAM_TASK.updates.submitForReview, 'review');
   setHandler(releasedSignal, () => {
+    progress.received += 1;
     progress.released = true;
   });
   setHandler(dependencySignal, (message: (typeof progress.ended)[number] | undefined) => {
+    progress.received += 1;
     if (typeof message?.number === 'number') progress.ended.push(message);
     else log.warn('a dependency without a number', { task: progress.input.number });
   });
@@ -287,7 +290,11 @@ function handleMessages(progress: Progress): void {
 function handle(progress: Progress, name: string, action: TaskAction): void {
   const update = defineUpdate<TaskReceipt, [TaskRequest]>(name);
   handleSignal(progress, name, action);
-  setHandler(update, (request) => answer(progress, action, readRequest(request)), {
+  const take = (request: TaskRequest): Promise<TaskReceipt> => {
+    progress.received += 1;
+    return answer(progress, action, readRequest(request));
+  };
+  setHandler(update, take, {
     validator: (request) => {
       const problem = requestProblem(request);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
@@ -301,21 +308,14 @@ function handle(progress: Progress, name: string, action: TaskAction): void {
 /** The same for clients that can only signal: refusals appear in the state. */
 function handleSignal(progress: Progress, name: string, action: TaskAction): void {
   setHandler(defineSignal<[TaskRequest]>(name), async (request) => {
+    progress.received += 1;
     try {
       const problem = requestProblem(request);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
       await answer(progress, action, readRequest(request));
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
-      const { message: problem } = error;
-      log.warn('signal refused', { task: progress.input.number, what: action, problem });
-      const by = shownText(isRecord(request?.by) ? request.by.name : undefined);
-      const refused = { what: action, by, problem: shownText(problem) };
-      const note = { ...progress.input, key: uuid4(), refused };
-      const noted = await CancellationScope.nonCancellable(() =>
-        progress.inTurn(() => local.note_refused_signal(note)),
-      );
-      progress.signals = noted ?? progress.signals;
+      await noteRefused(progress, action, request, error.message);
     }
   });
 }

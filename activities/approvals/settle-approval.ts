@@ -82,7 +82,7 @@ async function noteLate(
 
 function note(
   { approvals, scrubber }: SettleApprovalDeps,
-  { tenant, approval_id: id, key }: SettleApprovalInput,
+  { tenant, approval_id: id, key, refused: before }: SettleApprovalInput,
   { what, by, problem }: Omit<RefusedRequest, 'at'>,
 ): Promise<RefusedRequest | undefined> {
   const shown = {
@@ -90,7 +90,7 @@ function note(
     by: scrubber.text(by),
     problem: scrubber.preview(problem, MAX_PROBLEM),
   };
-  return approvals.noteRefusal({ ...shown, tenant, id, key });
+  return approvals.noteRefusal({ ...shown, tenant, id, key, before });
 }
 
 /** Greatest number of characters of a problem. */

@@ -69,11 +69,11 @@ function noTask({ team, number }: TeamTaskInput): Failure {
 
 async function noteRefused(
   { pool, scrubberOf }: TeamTaskRunDeps,
-  { key, refused, ...task }: Parameters<TeamTaskActivities['note_refused_signal']>[0],
+  { key, refused, before, ...task }: Parameters<TeamTaskActivities['note_refused_signal']>[0],
 ): ReturnType<TeamTaskActivities['note_refused_signal']> {
   const scrubber = await scrubberOf(task.tenant);
   const shown = { by: scrubber.text(refused.by), problem: scrubber.text(refused.problem) };
-  return noteRefusedSignal(...placeOf(pool, task), { ...refused, ...shown, key });
+  return noteRefusedSignal(...placeOf(pool, task), { ...refused, ...shown, key, before });
 }
 
 async function record(

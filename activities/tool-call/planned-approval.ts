@@ -1,6 +1,7 @@
 /** What people are asked about a call: what "always" would store, and the terms for the approval's workflow. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { type AlwaysOffer, alwaysWords } from '#domain/approval/approval.ts';
+import { isBound } from '#domain/approval/approval-decider.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 import { type BoundFile, boundFilesWords } from '#domain/approval/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
@@ -61,6 +62,7 @@ export function plannedApproval(
     always: always === null ? undefined : alwaysWords(always),
     files: words?.slice(0, FILES_SHOWN),
     token: decision_token,
+    bound: isBound(terms) ? true : undefined,
     form: form ? `${form.server}: ${form.message.slice(0, FILES_SHOWN)}` : undefined,
   };
 }

@@ -47,6 +47,11 @@ export function requestProblem(
   return undefined;
 }
 
+/** Whether a message must prove who sends it: a mere claim decides nothing. */
+export function isBound(terms: ApprovalTerms): boolean {
+  return approversOf(terms) !== undefined;
+}
+
 /** Undefined when `who` may decide; otherwise the reason. */
 export function deciderProblem(question: Question, who: Decider): string | undefined {
   const { terms, requester } = question;

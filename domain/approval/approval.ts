@@ -100,6 +100,8 @@ export interface ApprovalInput {
   readonly always?: string;
   /** Messages must contain a decision token. */
   readonly token?: true;
+  /** Only a person with a proof may decide, so a signal without a token has no effect. */
+  readonly bound?: true;
   /** Says for people which files of the workspace the call runs; the decision is bound to them. */
   readonly files?: string;
   /** Says for people what an MCP server asks while it processes the call, which continues whatever the decision is. */
@@ -121,6 +123,8 @@ export interface ApprovalCarryOver {
   readonly reminders: number;
   readonly refused: number;
   readonly last_refused?: RefusedRequest;
+  /** Number of signals that could be refused without a look at the rows. */
+  readonly unread: number;
 }
 
 /** A message that changed nothing. Texts are scrubbed. */
@@ -187,6 +191,8 @@ export interface SettleApprovalInput {
   readonly decision?: Omit<DecideInput, 'decision'> & { readonly decision: ApprovalVerb };
   /** The message is a signal, which has no answer, so a late one is recorded. */
   readonly signal?: true;
+  /** Number of messages that were refused before; the row may not know of all. */
+  readonly refused?: number;
   /** A signal that cannot be read, and the reason; it is recorded. */
   readonly unread?: Omit<RefusedRequest, 'at'>;
 }

@@ -307,7 +307,12 @@ export interface TeamTaskActivities {
   load_team_task(input: Key): Promise<LoadedTask | null>;
   /** Undefined when there is no such row. */
   note_refused_signal(
-    input: Key & { readonly key: string; readonly refused: Omit<RefusedRequest, 'at'> },
+    input: Key & {
+      readonly key: string;
+      readonly refused: Omit<RefusedRequest, 'at'>;
+      /** Number of signals that were refused before; the row may not know of all. */
+      readonly before?: number;
+    },
   ): Promise<RefusedSignals | undefined>;
   record_team_task(input: Key & { readonly change: TaskChange }): Promise<RecordResult>;
   /** Records a change, and when that gives the task to its member, also writes its message: one commit. */

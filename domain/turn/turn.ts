@@ -230,7 +230,17 @@ export interface PlannedCall {
   readonly timeout: number;
   readonly approval?: { readonly id: string } & Pick<
     ApprovalInput,
-    'digest' | 'expires' | 'until' | 'quorum' | 'escalate' | 'remind' | 'always' | 'token' | 'files' | 'form'
+    | 'digest'
+    | 'expires'
+    | 'until'
+    | 'quorum'
+    | 'escalate'
+    | 'remind'
+    | 'always'
+    | 'token'
+    | 'bound'
+    | 'files'
+    | 'form'
   >;
 }
 

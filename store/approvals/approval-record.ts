@@ -304,7 +304,7 @@ const MAX_REFUSAL_EVENTS = 20;
 /** Records a message that changed nothing, once for its key. Undefined when the approval does not exist. */
 export function noteRefusal(
   db: TenantDb,
-  { id, key, ...rest }: Omit<NewRefusal, 'tenant'>,
+  { id, key, before: known = 0, ...rest }: Omit<NewRefusal, 'tenant'>,
 ): Promise<Answered<RefusedRequest> | undefined> {
   return inTransaction(db, async (tx) => {
     const row = await lockApproval(tx, id);
@@ -313,7 +313,7 @@ export function noteRefusal(
     const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
     if (before?.key === key) return { session, result: before };
     const refused = { ...rest, at: new Date().toISOString() };
-    const count = row.refused + 1;
+    const count = Math.max(row.refused, known) + 1;
     await tx
       .updateTable('approvals')
       .set({ refused: count, last_refused: JSON.stringify({ ...refused, key }), changed_at: CLOCK })

@@ -9,18 +9,28 @@ import { inTransaction } from '../postgres/transaction.ts';
 /** How many refused signals the audit log reports: anyone who can reach Temporal can send any number of them. */
 const MAX_REFUSAL_EVENTS = 20;
 
-/** Records a signal that changed nothing, once for its key. Undefined when the task does not exist. */
+/**
+ * Records a signal that changed nothing, once for its key. `before` is the number of signals that were refused before, if
+ * the row may not know of all. Undefined when the task does not exist.
+ */
 export function noteRefusedSignal(
   db: TenantDb,
   key: TaskKey,
-  { key: name, ...refusal }: Omit<RefusedRequest, 'at'> & { readonly key: string },
+  {
+    key: name,
+    before: known = 0,
+    ...refusal
+  }: Omit<RefusedRequest, 'at'> & { readonly key: string; readonly before?: number | undefined },
 ): Promise<RefusedSignals | undefined> {
   return inTransaction(db, async (tx) => {
     const row = await lockTask(tx, key);
     if (!row) return undefined;
     const before = row.last_refused as (RefusedRequest & { readonly key: string }) | null;
     if (before?.key === name) return { refused: row.refused, last_refused: before };
-    const [refused, last_refused] = [row.refused + 1, { ...refusal, at: new Date().toISOString() }];
+    const [refused, last_refused] = [
+      Math.max(row.refused, known) + 1,
+      { ...refusal, at: new Date().toISOString() },
+    ];
     await tx
       .updateTable('team_tasks')
       .set({ refused, last_refused: JSON.stringify({ ...last_refused, key: name }) })

@@ -35,6 +35,8 @@ export interface SettleRecord {
 
 /** A message that changed nothing; texts are scrubbed. */
 export interface NewRefusal extends Omit<RefusedRequest, 'at'> {
+  /** Number of messages that were refused before, if the row may not know of all. */
+  readonly before?: number | undefined;
   readonly tenant: string;
   readonly id: string;
   /** Identifies the message. */

@@ -1,5 +1,6 @@
-/** How long one run of a session's workflow may be. */
+/** How long one run of a workflow may be that others send messages. */
 import { workflowInfo } from '@temporalio/workflow';
+import { isQuiet } from './is-quiet.ts';
 
 /**
  * Where a long turn continues in a new run, after a step. It is early enough that replaying a run after a crash takes
@@ -16,4 +17,9 @@ export function shouldGoOnInNewRun(received: number): boolean {
     info.historySize > RUN_LIMITS.bytes ||
     received > RUN_LIMITS.messages
   );
+}
+
+/** Whether it should, and may now. */
+export async function mayGoOnInNewRun(received: () => number): Promise<boolean> {
+  return shouldGoOnInNewRun(received()) && isQuiet(received);
 }
