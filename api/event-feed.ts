@@ -14,8 +14,10 @@ export interface EventFeed {
   /**
    * Calls `wake` whenever the session may have new events; returns a function that ends this. `wake` must not throw.
    * `isImmediate` means that a turn may have ended or waits for a decision, or that an answer has started.
+   * `onOwner` is called every two seconds with the user whose session it is, null when it is nobody's, and undefined when
+   * it does not exist any more.
    */
-  subscribe(tenant: string, session: string, wake: Wake): () => void;
+  subscribe(tenant: string, session: string, wake: Wake, onOwner?: OnOwner): () => void;
   /**
    * Does the same for all sessions of the tenant, but without a poll, so its reader must check by itself now and then.
    */
@@ -24,11 +26,13 @@ export interface EventFeed {
 }
 
 type Wake = (isImmediate: boolean) => void;
+type OnOwner = (user: string | null | undefined) => void;
 
 interface Watched {
   readonly tenant: string;
   readonly session: string;
   readonly readers: Set<Wake>;
+  readonly onOwner: Set<OnOwner>;
   last: number;
 }
 
@@ -63,10 +67,14 @@ export function createEventFeed(options: {
     if (polling || watched.size === 0) return;
     polling = true;
     try {
-      for (const { tenant, session, last } of await readLastEventIds(options.pool, [...watched.values()])) {
-        const one = watched.get(`${tenant}/${session}`);
-        if (!one || one.last === last) continue;
-        one.last = last;
+      const requested = [...watched.values()];
+      const found = await readLastEventIds(options.pool, requested);
+      const rows = new Map(found.map((row) => [`${row.tenant}/${row.session}`, row]));
+      for (const one of requested) {
+        const row = rows.get(`${one.tenant}/${one.session}`);
+        for (const report of one.onOwner) report(row?.user);
+        if (!row || one.last === row.last) continue;
+        one.last = row.last;
         for (const wake of one.readers) wake(true);
       }
     } catch (error) {
@@ -78,13 +86,15 @@ export function createEventFeed(options: {
   const timer = setInterval(() => void poll(), POLL_MS);
 
   return {
-    subscribe(tenant, session, wake) {
+    subscribe(tenant, session, wake, onOwner) {
       const name = `${tenant}/${session}`;
-      const one = watched.get(name) ?? { tenant, session, readers: new Set(), last: -1 };
+      const one = watched.get(name) ?? { tenant, session, readers: new Set(), onOwner: new Set(), last: -1 };
       watched.set(name, one);
       one.readers.add(wake);
+      if (onOwner) one.onOwner.add(onOwner);
       return () => {
         one.readers.delete(wake);
+        if (onOwner) one.onOwner.delete(onOwner);
         if (one.readers.size === 0 && watched.get(name) === one) watched.delete(name);
       };
     },

@@ -28,7 +28,7 @@ export async function reachableSession(
   return row && isReachable(confinedTo, row.user_id) ? row : undefined;
 }
 
-function isReachable(confinedTo: string | null, user: string | null): boolean {
+export function isReachable(confinedTo: string | null, user: string | null): boolean {
   return confinedTo === null || user === confinedTo;
 }
 

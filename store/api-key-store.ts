@@ -62,6 +62,19 @@ export function isKeyInForce(db: TenantDb, id: string): Promise<boolean> {
        and (expires_at is null or expires_at > now())`;
 }
 
+/** Those of the keys that are neither revoked nor expired. */
+export async function keysInForce(
+  pool: Pool,
+  keys: readonly { readonly tenant: string; readonly id: string }[],
+): Promise<readonly { readonly tenant: string; readonly id: string }[]> {
+  const rows = await readRows<{ tenant_id: string; id: string }>(pool)`
+    select k.tenant_id, k.id from unnest(${keys.map((key) => key.tenant)}::text[], ${keys.map((key) => key.id)}::text[])
+      as w (tenant, id)
+    join api_keys k on k.tenant_id = w.tenant and k.id = w.id
+    where k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+  return rows.map(({ tenant_id: tenant, id }) => ({ tenant, id }));
+}
+
 /** Whether anybody can administer the tenant. */
 export function hasAdminKey(db: TenantDb): Promise<boolean> {
   return affects(db)`

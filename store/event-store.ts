@@ -38,14 +38,29 @@ export async function firstEventId(db: TenantDb, session: string): Promise<numbe
   return row?.id ? Number(row.id) : undefined;
 }
 
-/** The newest ids of many sessions at once, for the safety poll. Sessions that do not exist are left out. */
+export interface SessionFeed {
+  readonly tenant: string;
+  readonly session: string;
+  /** The id of its newest event. */
+  readonly last: number;
+  readonly user: string | null;
+}
+
+/** The newest ids of many sessions at once, and whose they are. Sessions that do not exist are left out. */
 export async function readLastEventIds(
   pool: Pool,
   sessions: readonly { readonly tenant: string; readonly session: string }[],
-): Promise<readonly { readonly tenant: string; readonly session: string; readonly last: number }[]> {
-  const rows = await readRows<{ tenant_id: string; key: string; event_seq: string }>(pool)`
-    select s.tenant_id, s.key, s.event_seq from unnest(${sessions.map((one) => one.tenant)}::text[],
+): Promise<readonly SessionFeed[]> {
+  const rows = await readRows<{ tenant_id: string; key: string; event_seq: string; user_id: string | null }>(
+    pool,
+  )`
+    select s.tenant_id, s.key, s.event_seq, s.user_id from unnest(${sessions.map((one) => one.tenant)}::text[],
       ${sessions.map((one) => one.session)}::text[]) as w (tenant, session)
      join sessions s on s.tenant_id = w.tenant and s.key = w.session`;
-  return rows.map((row) => ({ tenant: row.tenant_id, session: row.key, last: Number(row.event_seq) }));
+  return rows.map((row) => ({
+    tenant: row.tenant_id,
+    session: row.key,
+    last: Number(row.event_seq),
+    user: row.user_id,
+  }));
 }

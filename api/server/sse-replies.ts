@@ -4,8 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
-import { isKeyInForce } from '#store/api-key-store.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
+import { keysInForce } from '#store/api-key-store.ts';
 import { callerOf } from './auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type SseSource, streamSse } from './sse-stream.ts';
@@ -27,23 +26,35 @@ export interface SseReplies {
 /** The streams of one key, which end when the key is no longer valid. */
 interface Holder {
   streams: number;
+  readonly tenant: string;
+  readonly id: string;
   readonly ending: AbortController;
-  readonly timer: NodeJS.Timeout;
 }
 
 export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'metrics' | 'pool'>): SseReplies {
   const holders = new Map<string, Holder>();
 
-  function hold(name: string, tenant: string, key: string): Holder {
-    const ended = new AbortController();
-    const probe = async (): Promise<void> => {
-      if (!(await isKeyInForce(forTenant(pool, tenant), key))) ended.abort();
-    };
-    // While Postgres is away, nothing new is sent either.
-    const timer = setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
-    const made = { streams: 0, ending: ended, timer };
+  let timer: NodeJS.Timeout | undefined;
+
+  async function probe(): Promise<void> {
+    const held = [...holders.values()];
+    const valid = new Set((await keysInForce(pool, held)).map(({ tenant, id }) => `${tenant}/${id}`));
+    for (const { tenant, id, ending } of held) if (!valid.has(`${tenant}/${id}`)) ending.abort();
+  }
+
+  function hold(name: string, tenant: string, id: string): Holder {
+    const made = { streams: 0, tenant, id, ending: new AbortController() };
     holders.set(name, made);
+    // While Postgres is away, nothing new is sent either.
+    timer ??= setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
     return made;
+  }
+
+  function release(name: string): void {
+    holders.delete(name);
+    if (holders.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   }
 
   return {
@@ -68,17 +79,15 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
           'content-type': 'text/event-stream; charset=utf-8',
           'x-accel-buffering': 'no',
         });
-        const ends = AbortSignal.any([gone.signal, holder.ending.signal, app.stopping]);
+        const reasons = [gone.signal, holder.ending.signal, app.stopping];
+        const ends = AbortSignal.any(source.ended ? [...reasons, source.ended] : reasons);
         await streamSse(reply.raw, source, ends, (error) =>
           request.log.warn({ err: error }, 'an event stream ended early'),
         );
       } finally {
         metrics.streamClosed();
         holder.streams -= 1;
-        if (holder.streams === 0) {
-          clearInterval(holder.timer);
-          holders.delete(name);
-        }
+        if (holder.streams === 0) release(name);
       }
     },
   };

@@ -16,6 +16,8 @@ const RETRY_MS = 2_000;
 export interface SseSource {
   /** Calls `wake` when there may be something new; returns a function that ends this. */
   readonly subscribe: (wake: () => void) => () => void;
+  /** Ends the stream when it is aborted: the reader may not read this any more. */
+  readonly ended?: AbortSignal;
   /** Writes everything new, frame by frame; each write waits for the reader. */
   readonly sendNew: (write: (frame: string) => Promise<void>, signal: AbortSignal) => Promise<void>;
 }

@@ -1,13 +1,15 @@
 /** Streams the feed of a session over SSE (IN-2): it replays from the table after an id, then follows. */
 import { z } from 'zod';
 import { firstEventId, readEvents } from '#store/event-store.ts';
+import type { StoredEvent } from '#domain/event.ts';
 import { Failure } from '#domain/errors.ts';
 import { eventSchema } from '#domain/schema/event.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { callerOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
-import { sessionOr404 } from '../../found.ts';
+import { isReachable, sessionOr404 } from '../../found.ts';
 import { problems } from '../../server/openapi.ts';
+import { createSharedReads } from '../../shared-reads.ts';
 import { createSseReplies, lastEventId } from '../../server/sse-replies.ts';
 import { sessionParams } from './messages.ts';
 
@@ -15,6 +17,8 @@ const PAGE = 200;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
+  /** Readers of one session are at the same place in its feed. */
+  const reads = createSharedReads<readonly StoredEvent[]>();
 
   app.get(
     '/v1/sessions/:key/events',
@@ -41,7 +45,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const { tenant } = callerOf(request);
+      const { tenant, confinedTo } = callerOf(request);
       const { key } = request.params;
       const requested = lastEventId(request.headers['last-event-id']) ?? request.query.after;
       const first =
@@ -51,11 +55,19 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           first_id: first,
         });
       let last = requested ?? 0;
+      const ended = new AbortController();
       await replies.open(request, reply, {
-        subscribe: (wake) => deps.feed.subscribe(tenant, key, wake),
+        ended: ended.signal,
+        subscribe: (wake) =>
+          deps.feed.subscribe(tenant, key, wake, (user) => {
+            if (user === undefined || !isReachable(confinedTo, user)) ended.abort();
+          }),
         async sendNew(write, signal) {
           for (let isMore = true; isMore && !signal.aborted; ) {
-            const events = await readEvents(forTenant(deps.pool, tenant), key, last, PAGE);
+            const after = last;
+            const events = await reads(JSON.stringify([tenant, key, after]), () =>
+              readEvents(forTenant(deps.pool, tenant), key, after, PAGE),
+            );
             for (const event of events) {
               await write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
               last = event.id;

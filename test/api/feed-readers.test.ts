@@ -1,0 +1,54 @@
+/** IN-2, IN-9: readers of one session share their queries, and a stream ends when its reader may not read any more. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openSse, type SseReader } from '#test/support/sse.ts';
+import { startApi, type TestApi } from '#test/support/stack.ts';
+
+const READERS = 100;
+const EVENTS = 25;
+
+describe('readers of sessions', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+    await api.pool.query(
+      "insert into sessions (tenant_id, key, agent_key, user_id) values ('default', 'busy', 'main', 'ann'), ('default', 'left', 'main', 'ann'), ('default', 'gone', 'main', 'ann')",
+    );
+  });
+  after(() => api.stop());
+
+  const follow = (session: string, key: string): Promise<SseReader> =>
+    openSse(`${api.url}/v1/sessions/${session}/events`, { authorization: `Bearer ${key}` });
+
+  it('IN-2 a hundred of one session share their queries', async (t) => {
+    const readers = await Promise.all(Array.from({ length: READERS }, () => follow('busy', api.key)));
+    const query = t.mock.method(api.pool, 'query');
+    for (let n = 1; n <= EVENTS; n += 1) {
+      await api.pool.query(
+        `with one as (update sessions set event_seq = $1 where tenant_id = 'default' and key = 'busy')
+         insert into events (tenant_id, session_key, id, type, data) values ('default', 'busy', $1, 'turn.queued', '{}')`,
+        [n],
+      );
+      api.deps.notifier.notify('default', 'busy', true);
+      // Each has what came before the next comes.
+      for (const reader of readers) await reader.until(({ id }) => id === n);
+    }
+    const reads = query.mock.calls.filter(({ arguments: [sent] }) =>
+      /from events\s+where/.test(typeof sent === 'string' ? sent : (sent as { readonly text: string }).text),
+    );
+    // A poll may wake them as well, and one that is woken late asks by itself.
+    assert.ok(reads.length <= 4 * EVENTS, `${reads.length} queries for ${READERS * EVENTS} events`);
+    for (const reader of readers) reader.close();
+  });
+
+  it('IN-9 a stream ends when its session becomes another user’s, or is forgotten', async () => {
+    const key = await api.makeKey(['read'], { user: 'ann' });
+    const left = await follow('left', key);
+    const gone = await follow('gone', api.key);
+    assert.deepEqual([left.status, gone.status], [200, 200]);
+    await api.pool.query("update sessions set user_id = 'ben' where key = 'left'");
+    await api.pool.query("delete from sessions where key = 'gone'");
+    assert.deepEqual(await left.until(() => false), []);
+    assert.deepEqual(await gone.until(() => false), []);
+  });
+});
