@@ -1,5 +1,6 @@
 /** AP-2, B10: over Temporal, an approval needs its token if commands may run unboxed; other ways stay as they are. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { ApprovalState, DecideInput } from '#domain/approval/approval.ts';
 import { Failure } from '#domain/errors.ts';
@@ -134,7 +135,9 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     await assert.rejects(send('ours', { args: { note: 'other' } }));
     await assert.rejects(send('theirs', { decision: 'reject', token }));
     const { runId } = await handle.describe();
-    const floods = Array.from({ length: 510 }, () => handle.signal('escalate'));
+    // Each has to be looked up in the rows, as one without a token has not.
+    const forged = (): string => [60, 32].map((size) => randomBytes(size).toString('base64url')).join('.');
+    const floods = Array.from({ length: 510 }, () => handle.signal('escalate', { token: forged() }));
     await Promise.all(floods);
     await stack.worker.until(
       'another run',
