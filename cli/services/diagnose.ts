@@ -21,6 +21,7 @@ import {
 import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
+import { durabilityCheck } from './postgres/durability-check.ts';
 import { poolerCheck } from './postgres/pooler-check.ts';
 import { markProblemOf, readSchemaMark, schemaProblemOf } from './postgres/schema.ts';
 import { OWN_POSTGRES } from './own-servers.ts';
@@ -67,7 +68,7 @@ export async function diagnose(own: Config): Promise<{ findings: Finding[]; conf
       look: () => checkDisk(config.stateDir),
     },
     postgresCheck(config, running?.database_url ?? config.database.url),
-    ...(config.database.poolerUrl === undefined ? [] : [poolerCheck(config.database.poolerUrl)]),
+    ...ownDatabaseChecks(config),
     temporalCheck(config, running),
     { check: 'Python', look: checkPython },
     { check: 'Ports', look: () => (running === undefined ? checkPorts(config) : []) },
@@ -141,6 +142,14 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
       return [clock('Postgres', `${shown}, version ${version}`, skewMs, 0)];
     },
   };
+}
+
+/** Of a database that `tempoclaw up` does not start. */
+function ownDatabaseChecks({ database: { url, poolerUrl } }: Config): readonly Check[] {
+  return [
+    ...(url === undefined ? [] : [durabilityCheck(url)]),
+    ...(poolerUrl === undefined ? [] : [poolerCheck(poolerUrl)]),
+  ];
 }
 
 function temporalCheck(config: Config, running: Partial<RunInfo> | undefined): Check {

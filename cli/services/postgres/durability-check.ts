@@ -1,0 +1,64 @@
+/** What `doctor` says of commits that a crash of Postgres, or the promotion of a standby, could lose. */
+import { Client } from 'pg';
+import { type Finding, finding } from '../finding.ts';
+
+const TIMEOUT_MS = 10_000;
+
+interface Settings {
+  readonly commit: string;
+  readonly names: string;
+  readonly standbys: number;
+}
+
+/**
+ * TempoClaw acknowledges a record when Postgres does. If the record of a call is lost, a call that may run only once can
+ * run again (DU-3).
+ */
+export function durabilityCheck(url: string) {
+  return {
+    check: 'Durability',
+    async look(): Promise<string | readonly Finding[]> {
+      // The check of Postgres says why it does not answer.
+      const settings = await readSettings(url).catch(() => undefined);
+      if (settings === undefined) return [];
+      const [problem, remedy] = problemOf(settings) ?? [];
+      if (problem !== undefined) return [finding('Durability', 'warn', problem, remedy)];
+      return settings.standbys === 0
+        ? 'commits wait for the disk; no standby is connected'
+        : 'commits wait for the disk, and for a standby';
+    },
+  };
+}
+
+function problemOf({ commit, names, standbys }: Settings): readonly [string, string] | undefined {
+  if (commit === 'off')
+    return [
+      'synchronous_commit is off: a crash of Postgres loses what it has acknowledged',
+      'Set synchronous_commit = on in postgresql.conf.',
+    ];
+  if (standbys === 0 || (names !== '' && commit !== 'local')) return undefined;
+  return [
+    `${standbys} standby${standbys === 1 ? '' : 's'} may lag behind: after a promotion, calls that had run may be missing, and run again`,
+    "Set synchronous_standby_names = 'ANY 1 (*)' and synchronous_commit = on in postgresql.conf.",
+  ];
+}
+
+async function readSettings(url: string): Promise<Settings | undefined> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  });
+  // The next statement reports a connection that breaks.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<Settings>(
+      `select current_setting('synchronous_commit') as commit, current_setting('synchronous_standby_names') as names,
+        (select count(*)::int from pg_stat_replication) as standbys`,
+    );
+    return rows[0];
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
