@@ -54,6 +54,8 @@ export async function startPgBouncer(options: PgBouncerOptions): Promise<{ url: 
     `default_pool_size = ${options.connections ?? 10}`,
     // A kill of Postgres must not be remembered longer than Postgres needs to return.
     'server_login_retry = 1',
+    // Nor may a request wait for it longer than for Postgres itself.
+    'query_wait_timeout = 5',
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   const isRoot = process.getuid?.() === 0;
