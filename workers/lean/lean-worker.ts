@@ -9,10 +9,7 @@ import type { Logger } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import {
-  ThreadedVMWorkflowCreator,
-  WorkerThreadClient,
-} from '@temporalio/worker/lib/workflow/threaded-vm.js';
+import { WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import type {
   WorkerThreadInput,
   WorkflowBundleWithSourceMapAndFilename,
@@ -22,6 +19,8 @@ import type {
   WorkerThreadOutput,
 } from '@temporalio/worker/lib/workflow/workflow-worker-thread/output.js';
 
+import { startThreads } from '../start-threads.ts';
+
 const THREAD = new URL('./lean-thread.ts', import.meta.url);
 
 /** Three times the server's workflow task timeout; an activation takes milliseconds. */
@@ -29,26 +28,12 @@ const STUCK_MS = 30_000;
 
 /** For `Worker.create`. `__stack_trace` queries fail with an error that explains this. */
 export class LeanWorker extends Worker {
-  protected static override async createWorkflowCreator(
-    workflowBundle: WorkflowBundleWithSourceMapAndFilename,
+  protected static override createWorkflowCreator(
+    bundle: WorkflowBundleWithSourceMapAndFilename,
     options: CompiledWorkerOptions,
     logger: Logger,
   ): Promise<WorkflowCreator> {
-    const threads = Array.from(
-      { length: options.workflowThreadPoolSize },
-      () => new WatchedThread(new Thread(THREAD), logger),
-    );
-    const init: WorkerThreadInput = {
-      type: 'init',
-      workflowBundle,
-      // Absent, as Node's vm permits; the SDK's types require a value.
-      isolateExecutionTimeoutMs: undefined as unknown as number,
-      reuseV8Context: true,
-      registeredActivityNames: new Set(options.activities.keys()),
-      hasPatchActivationCallback: false,
-    };
-    await Promise.all(threads.map((thread) => thread.send(init)));
-    return new ThreadedVMWorkflowCreator(threads);
+    return startThreads(options, bundle, undefined, () => new WatchedThread(new Thread(THREAD), logger));
   }
 }
 
