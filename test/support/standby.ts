@@ -77,7 +77,7 @@ export async function startReplicated(): Promise<Replicated> {
     async failOver() {
       first.child.kill();
       await first.exited;
-      await ask(url.href, 'select pg_promote()');
+      await query(url.href, 'select pg_promote()');
       await untilTrue(url.href, 'select not pg_is_in_recovery() as value');
     },
     async stop() {
@@ -110,31 +110,33 @@ async function copyDatabase(url: string, from: string, to: string): Promise<void
 }
 
 async function change(url: string, sql: string): Promise<void> {
-  await ask(url, sql);
-  await ask(url, 'select pg_reload_conf()');
+  await query(url, sql);
+  await query(url, 'select pg_reload_conf()');
 }
 
-async function ask(url: string, sql: string): Promise<unknown> {
+export async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<{ value?: unknown }>(sql);
-    return rows[0]?.value;
+    return (await client.query<Row>(sql)).rows;
   } finally {
     await client.end();
   }
 }
 
 async function answers(url: string): Promise<true | undefined> {
-  return ask(url, 'select 1').then(
+  return query(url, 'select 1').then(
     () => true,
     () => undefined,
   );
 }
 
 async function untilTrue(url: string, sql: string): Promise<void> {
-  for (const deadline = Date.now() + READY_MS; (await ask(url, sql)) !== true; ) {
+  for (
+    const deadline = Date.now() + READY_MS;
+    (await query<{ value: boolean }>(url, sql))[0]?.value !== true;
+  ) {
     if (Date.now() > deadline) throw new Error(`this did not become true: ${sql}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { durabilityCheck } from '#cli/services/postgres/durability-check.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
-import { type Replicated, startReplicated } from '#test/support/standby.ts';
+import { query, type Replicated, startReplicated } from '#test/support/standby.ts';
 
 const WRITERS = 4;
 
@@ -23,16 +23,6 @@ async function writeUntilGone(url: string, writer: number): Promise<readonly str
   } catch {
     // The server was killed.
     return acknowledged;
-  }
-}
-
-async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
   }
 }
 

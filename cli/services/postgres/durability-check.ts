@@ -1,8 +1,6 @@
 /** What `doctor` says of commits that a crash of Postgres, or the promotion of a standby, could lose. */
-import { Client } from 'pg';
 import { type Finding, finding } from '../finding.ts';
-
-const TIMEOUT_MS = 10_000;
+import { withConnection } from './with-connection.ts';
 
 interface Settings {
   readonly commit: string;
@@ -43,22 +41,12 @@ function problemOf({ commit, names, standbys }: Settings): readonly [string, str
   ];
 }
 
-async function readSettings(url: string): Promise<Settings | undefined> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-  });
-  // The next statement reports a connection that breaks.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+function readSettings(url: string): Promise<Settings | undefined> {
+  return withConnection(url, async (client) => {
     const { rows } = await client.query<Settings>(
       `select current_setting('synchronous_commit') as commit, current_setting('synchronous_standby_names') as names,
         (select count(*)::int from pg_stat_replication) as standbys`,
     );
     return rows[0];
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }

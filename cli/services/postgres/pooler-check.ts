@@ -1,10 +1,8 @@
 /** What `doctor` says of the pooler in front of Postgres. */
-import { Client } from 'pg';
 import { withoutPassword } from '#config';
 import { SESSION_LIMITS } from '#store/postgres/pool.ts';
 import { type Finding, finding } from '../finding.ts';
-
-const TIMEOUT_MS = 10_000;
+import { withConnection } from './with-connection.ts';
 
 const STATEMENT = {
   name: 'limits_of_pooled_connections',
@@ -33,20 +31,10 @@ export function poolerCheck(url: string) {
   };
 }
 
-async function missingLimits(url: string): Promise<readonly string[]> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-  });
-  // The next statement reports a connection that breaks.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+function missingLimits(url: string): Promise<readonly string[]> {
+  return withConnection(url, async (client) => {
     await client.query(STATEMENT);
     const { rows } = await client.query<{ name: string }>(STATEMENT);
     return rows.map(({ name }) => name);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }
