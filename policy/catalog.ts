@@ -164,7 +164,7 @@ const NAME = /^[a-z][a-z0-9_]{0,63}$/i;
 function faultOf(tool: Tool, aliases: ReadonlyMap<string, { owner: string }>): string | undefined {
   if (!NAME.test(tool.name)) return 'its name must be letters, digits and underscores, at most 64';
   if (tool.description.trim() === '') return 'it has no description';
-  for (const [name, property] of Object.entries(jsonSchemaOf(tool.input).properties ?? {})) {
+  for (const [name, property] of Object.entries(parametersOf(tool.input).properties ?? {})) {
     const { description } = property as { description?: string };
     if (description === undefined || description === '') return `its parameter ${name} has no description`;
   }
