@@ -26,7 +26,7 @@ const files =
 /** Replaces features/index.ts with an empty list. */
 const CORE_ALONE = `import { registerHooks } from 'node:module';
 registerHooks({ resolve: (name, context, next) => name === '#features'
-  ? { url: ${JSON.stringify(pathToFileURL(resolve('test/support/no-features.ts')).href)}, shortCircuit: true } : next(name, context) });`;
+  ? { url: ${urlOf('test/support/no-features.ts')}, shortCircuit: true } : next(name, context) });`;
 
 /**
  * Ends the process even if a failed test left something open, such as a server. Node's --test-force-exit does this too,
@@ -91,18 +91,25 @@ child.once('exit', (code, signal) => {
 function writeBatch({ files: batch, isCore }: TestBatch, index: number): string {
   // Node runs files in the order of their names.
   const path = join(folder, `batch-${String(index).padStart(3, '0')}.mjs`);
-  const suites = batch.map((file) => {
-    const url = JSON.stringify(pathToFileURL(resolve(file)).href);
-    return `suite(${JSON.stringify(file)}, { timeout: ${system ? 3_600_000 : 300_000} }, async () => { await import(${url}); });`;
-  });
+  const timeout = system ? 3_600_000 : 300_000;
+  const suites = batch.map(
+    (file) =>
+      `suite(${JSON.stringify(file)}, { timeout: ${timeout} }, async () => { before(untrackPromises); await import(${urlOf(file)}); });`,
+  );
   const lines = [
-    "import { after, suite } from 'node:test';",
+    `import { untrackPromises } from ${urlOf('test/support/untracked-promises.ts')};`,
+    "const { after, before, suite } = await import('node:test');",
     ...(isCore ? [CORE_ALONE] : []),
     ...suites,
     END_ANYWAY,
   ];
   writeFileSync(path, [...lines, ''].join('\n'));
   return path;
+}
+
+/** The address of a file of ours, as text of JavaScript. */
+function urlOf(file: string): string {
+  return JSON.stringify(pathToFileURL(resolve(file)).href);
 }
 
 function wordsOf({ counts, slowest }: Outcome): string {
