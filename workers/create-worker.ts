@@ -37,6 +37,8 @@ export async function createWorker(
     /** Identifies the bundle's code; it is the version of this worker when `worker.deploymentName` is set. */
     readonly buildId: string;
     readonly dataConverter?: DataConverter;
+    /** Creates the worker that runs workflows, in place of the one of the settings. */
+    readonly sdkWorker?: Pick<typeof Worker, 'create'>;
   },
 ): Promise<RunningWorker> {
   const { config } = parts;
@@ -74,7 +76,7 @@ export async function createWorker(
     defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   };
-  const kind = config.worker.lean ? LeanWorker : ContainedWorker;
+  const kind = parts.sdkWorker ?? (config.worker.lean ? LeanWorker : ContainedWorker);
   const workers = [
     await kind.create({
       ...shared,

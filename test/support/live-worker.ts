@@ -45,6 +45,7 @@ import { createProbes, type Probes } from './probe-tools.ts';
 import { growingWait } from './processes.ts';
 import { quietRuntime } from './quiet-runtime.ts';
 import { type ReplayedHistory, replayHistories } from './replay.ts';
+import { SharedWorker } from './shared-threads.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** Far longer than anything in a test takes, so that only a hang reaches it. */
@@ -256,6 +257,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     bundle,
     buildId,
     ...encoding,
+    sdkWorker: config.worker.lean ? undefined : SharedWorker,
   });
   const running = worker.run();
   let isEnding = false;

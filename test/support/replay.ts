@@ -1,7 +1,7 @@
 /** Replays histories as the workers of the test run would. */
 import type { ReplayWorkerOptions, ReplayResult } from '@temporalio/worker';
-import { ContainedWorker } from '#workers/contained/contained-worker.ts';
 import { quietRuntime } from './quiet-runtime.ts';
+import { SharedLeanWorker } from './shared-threads.ts';
 
 export interface ReplayedHistory {
   readonly workflowId: string;
@@ -19,5 +19,5 @@ export function replayHistories(
 ): AsyncIterableIterator<ReplayResult> {
   quietRuntime();
   const options = { ...encoding, workflowBundle, debugMode: false };
-  return ContainedWorker.runReplayHistories(options, histories);
+  return SharedLeanWorker.runReplayHistories(options, histories);
 }
