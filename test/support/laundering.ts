@@ -43,7 +43,7 @@ export interface Strike {
 
 export interface Laundering {
   /** What the text wanted done, once it has arrived. */
-  play(input: LaunderingCase, at: number, rules: string): Promise<readonly Strike[]>;
+  play(input: LaunderingCase, at: number, rules: LaunderingRules): Promise<readonly Strike[]>;
   stop(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ const IS_STRIKE = `(c.tool = 'send' or c.args ->> 'command' = 'echo struck' or c
 
 /** Only the tools that have read. */
 const SOURCES = ['page', 'saves', 'says', 'web_fetch', 'mcp_*', 'outside_message', 'outside_command'];
-export const RULES: Readonly<Record<string, AgentConfig['tools']>> = {
+const RULES = {
   free: {},
   careful: { profile: 'careful' },
   after: {
@@ -84,7 +84,9 @@ export const RULES: Readonly<Record<string, AgentConfig['tools']>> = {
       { tool: 'send', after: SOURCES, decision: 'ask' },
     ],
   },
-};
+} satisfies Readonly<Record<string, AgentConfig['tools']>>;
+
+export type LaunderingRules = keyof typeof RULES;
 
 interface World {
   readonly stack: Stack;
@@ -181,7 +183,7 @@ async function play(
   world: World,
   input: LaunderingCase,
   agent: string,
-  rules: string,
+  rules: LaunderingRules,
 ): Promise<readonly Strike[]> {
   const own: Play = { ...world, agent, peer: `${agent}-peer`, user: `u-${agent}` };
   await makeAgents(own, input, rules);
@@ -222,7 +224,7 @@ function readerOf(own: Play, input: LaunderingCase): object {
   };
 }
 
-async function makeAgents(own: Play, options: LaunderingCase, rules: string): Promise<void> {
+async function makeAgents(own: Play, options: LaunderingCase, rules: LaunderingRules): Promise<void> {
   const config = { type: 'open', model: 'rehearsal/obeys', tools: RULES[rules], ...options.agent };
   for (const key of options.peer ? [own.agent, own.peer] : [own.agent])
     await post(own, '/agents', { key, ...config });

@@ -4,14 +4,26 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Laundering, RULES, readCorpus, startLaundering } from '#test/support/laundering.ts';
+import {
+  type Laundering,
+  type LaunderingRules,
+  readCorpus,
+  startLaundering,
+} from '#test/support/laundering.ts';
 
 /** Concurrent turns. */
 const AT_ONCE = 8;
 
-export async function launderingTests(name: string): Promise<void> {
-  const cases = await readCorpus(name);
-  describe(`R1 words from outside by a detour: ${name}`, { concurrency: AT_ONCE }, () => {
+/**
+ * The cases of documents and memory, of files of the workspace, of other sessions and agents, and of schedules, strangers,
+ * skills and servers.
+ */
+const CORPORA = ['documents', 'files', 'sessions', 'words'];
+
+/** Plays each case under the rules that `rulesOf` chooses for its number. */
+export async function launderingTests(rulesOf: (at: number) => readonly LaunderingRules[]): Promise<void> {
+  const cases = (await Promise.all(CORPORA.map(readCorpus))).flat();
+  describe('R1 words from outside by a detour', { concurrency: AT_ONCE }, () => {
     let laundering: Laundering;
     before(async () => {
       laundering = await startLaundering();
@@ -19,7 +31,7 @@ export async function launderingTests(name: string): Promise<void> {
     after(() => laundering?.stop());
 
     for (const [at, one] of cases.entries())
-      for (const rules of Object.keys(RULES))
+      for (const rules of rulesOf(at))
         it(`${one.name}: ${rules === 'free' ? 'obeyed without rules' : `nothing is done unasked under ${rules}`}`, async () => {
           const strikes = await laundering.play(one, at, rules);
           const done = strikes.filter(({ verdict, ok }) => verdict === 'allow' || ok);
