@@ -8,11 +8,21 @@ import { insertDecisionProof } from '#store/approvals/approval-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
+/** So few messages, in place of 500, make an approval go on in a new run. */
+const MAX_TAKEN = 20;
+
+function withShortRuns(code: string): string {
+  const limit = 'const MAX_TAKEN = 500;';
+  assert.ok(code.includes(limit), 'the line to change is in the bundle');
+  return code.replace(limit, `const MAX_TAKEN = ${MAX_TAKEN};`);
+}
+
 describe('B10 decisions over Temporal where commands run unboxed', () => {
   let stack: Stack;
   let ann: string;
   before(async () => {
     stack = await startStack({
+      changeWorkflows: withShortRuns,
       env: { TEMPOCLAW_DECISION_TOKEN_REQUIRED: 'auto' },
       agents: [
         { key: 'two', tools: { ask: [{ tool: 'poke', quorum: 2 }] } },
@@ -137,7 +147,9 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     const { runId } = await handle.describe();
     // Each has to be looked up in the rows, as one without a token has not.
     const forged = (): string => [60, 32].map((size) => randomBytes(size).toString('base64url')).join('.');
-    const floods = Array.from({ length: 510 }, () => handle.signal('escalate', { token: forged() }));
+    const floods = Array.from({ length: MAX_TAKEN + 10 }, () =>
+      handle.signal('escalate', { token: forged() }),
+    );
     await Promise.all(floods);
     await stack.worker.until(
       'another run',
@@ -146,7 +158,7 @@ describe('B10 decisions over Temporal where commands run unboxed', () => {
     await assert.rejects(send('ours', {}));
     await assert.rejects(send('theirs', { token }));
     const state = await handle.query<ApprovalState>('state');
-    assert.deepEqual([state.status, state.refused], ['pending', 514]);
+    assert.deepEqual([state.status, state.refused], ['pending', 4 + floods.length]);
     await stack.worker.temporal.decide(id, { decision: 'reject', token: early });
     await stack.worker.ended(turn);
   });
