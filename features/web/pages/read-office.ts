@@ -3,7 +3,6 @@
  * a thread of its own (page-thread.ts).
  */
 import { type Parts, partOf, relationsOf, resolvedPath, unpack } from './office-parts.ts';
-import { readHtml } from './read-html.ts';
 import { readChart } from './read-chart.ts';
 import { readWord } from './read-word.ts';
 import { readWorkbook } from './read-workbook.ts';
@@ -62,6 +61,8 @@ async function readBook(parts: Parts): Promise<string> {
   const chapters = attributesIn(book, 'itemref').flatMap(
     ({ idref = '' }) => parts.get(items.get(idref) ?? '') ?? [],
   );
+  // Only books need it, and it takes longer to load than all else here.
+  const { readHtml } = await import('./read-html.ts');
   const texts: string[] = [];
   for (const chapter of chapters) texts.push(await readHtml('text', chapter, 'http://book.invalid/'));
   return texts.join('\n\n');
