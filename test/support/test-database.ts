@@ -21,7 +21,10 @@ export async function createTestDatabase(shared?: string): Promise<TestDatabase>
   const serverUrl = ofTheRun('TEST_DATABASE_URL');
   const name = `t_${randomBytes(6).toString('hex')}`;
   const admin = createPool({ ...QUIET, url: serverUrl, size: 1 });
-  await admin.query(`create database ${name} template ${ofTheRun('TEST_DATABASE_TEMPLATE')}`);
+  // Copying the files takes half the processor time of logging each page.
+  await admin.query(
+    `create database ${name} template ${ofTheRun('TEST_DATABASE_TEMPLATE')} strategy file_copy`,
+  );
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = createPool({ ...QUIET, url: url.href, size: 10 });
