@@ -4,6 +4,7 @@
  */
 import { APICallError } from 'ai';
 import { ModelError, type ModelErrorCode } from '#domain/model/model.ts';
+import { readRetryAfter } from '#domain/net/retry-after.ts';
 import { codeOfStatus } from './status-code.ts';
 
 export interface ErrorContext {
@@ -132,12 +133,8 @@ function remedy(code: ModelErrorCode, { provider }: ErrorContext): string {
 export function retryAfterMs(headers: Readonly<Record<string, string>>, body: string): number | undefined {
   const exact = Number(headers['retry-after-ms'] || Number.NaN);
   if (Number.isFinite(exact)) return bounded(exact);
-  const written = headers['retry-after']?.trim();
-  if (written) {
-    const seconds = Number(written);
-    const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(written) - Date.now();
-    if (Number.isFinite(wait)) return bounded(wait);
-  }
+  const wait = readRetryAfter(headers['retry-after'], Date.now());
+  if (wait !== undefined) return bounded(wait);
   const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
   return delay === undefined ? undefined : bounded(Number(delay) * 1000);
 }

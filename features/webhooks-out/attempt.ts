@@ -1,6 +1,7 @@
 /** Makes one attempt at a delivery: one signed POST, or what another feature sends in its place. */
 import { Webhook } from 'standardwebhooks';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
+import { readRetryAfter } from '#domain/net/retry-after.ts';
 import { NOTIFY_TEST, retryDelay } from './contract.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { type DeliveryBasis, readDelivery } from './store/delivery-store.ts';
@@ -37,6 +38,9 @@ const ERROR_WAIT_MS = 30_000;
 
 /** Seconds: a century. */
 const ENDLESS = 3_153_600_000;
+
+/** Answers with which a receiver may say when to retry (RFC 6585, 4; RFC 9110, 15.6.4). */
+const NOT_NOW: readonly number[] = [429, 503];
 
 /** A receiver that takes longer should answer first and work then, as the specification says. */
 const LIMITS = { redirects: 0, bytes: 65_536, totalMs: 15_000, idleMs: 15_000 };
@@ -100,7 +104,9 @@ function recordOf(
   if (isFinal || isGone || delivery.event === NOTIFY_TEST)
     return { status: 'failed', answered, problem, gone: isGone === true, works };
   const wait = waitOf(settings.retrySeconds, delivery, retryAfter);
-  return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait, isWait, works };
+  // A chat service means one chat; a receiver of webhooks means all that it gets.
+  const pause = isWait && delivery.webhook.channel_key === null ? wait : undefined;
+  return { status: wait === undefined ? 'failed' : 'pending', answered, problem, wait, isWait, works, pause };
 }
 
 /** Returns undefined if it is given up. What a receiver asks to wait does not count as a try. */
@@ -158,8 +164,11 @@ async function post(
     });
     // The response body is not needed.
     await response.body?.cancel();
-    const { ok, status: answered } = response;
-    return { answered, problem: ok ? null : `it answered ${answered}` };
+    const { ok, status: answered, headers } = response;
+    const retryAfter = NOT_NOW.includes(answered)
+      ? readRetryAfter(headers.get('retry-after'), Date.now())
+      : undefined;
+    return { answered, problem: ok ? null : `it answered ${answered}`, retryAfter };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof EgressError)) throw error;

@@ -42,6 +42,11 @@ export function freePlaces(
   return Math.max(Math.min(own, share, TENANT_PLACES - tenant), own > 0 && running === 0 ? 1 : 0);
 }
 
+/** The endpoint works, and wants nothing for `wait` milliseconds; then it gets its pace step by step. */
+export function afterPause(wait: number): Breaker & { readonly wait: number } {
+  return { failures: 0, pace: 1, wait };
+}
+
 export interface ProbeTimes {
   /** Milliseconds from the failure that opens it to the first probe; each later wait is twice as long. */
   readonly first: number;

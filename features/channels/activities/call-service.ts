@@ -1,4 +1,5 @@
 /** Sends one request to a chat service; returns its answer as JSON. */
+import { readRetryAfter } from '#domain/net/retry-after.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { ChannelError } from './channel-error.ts';
 import type { SendContext, SentFile } from './channel-sender.ts';
@@ -29,7 +30,7 @@ export async function callService(
   });
   return {
     status: response.status,
-    retryAfter: retryAfterOf(response),
+    retryAfter: readRetryAfter(response.headers.get('retry-after'), Date.now()),
     headers: response.headers,
     body: parse(await response.text()),
   };
@@ -48,7 +49,7 @@ export async function fetchBytes(
     await response.body?.cancel();
     throw new ChannelError(`${service} answered ${status} when the file was asked for`, {
       status,
-      retryAfter: retryAfterOf(response),
+      retryAfter: readRetryAfter(response.headers.get('retry-after'), Date.now()),
       isFinal: status < 500 && status !== 429,
     });
   }
@@ -77,11 +78,6 @@ export function ownAddress(
     (url?.protocol === 'https:' && url.port === '' && hosts.test(url.hostname));
   if (url && isOwn) return url.href;
   throw new ChannelError(`the file is not kept by ${service}`, { status: 0, isFinal: true });
-}
-
-function retryAfterOf({ headers }: Response): number | undefined {
-  const seconds = Number(headers.get('retry-after') ?? NaN);
-  return Number.isFinite(seconds) ? Math.ceil(seconds * 1000) : undefined;
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {

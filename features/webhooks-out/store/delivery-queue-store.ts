@@ -3,7 +3,14 @@
  * Claims and records of a tenant wait for each other, so that its limits and the order of its sessions hold.
  */
 import { sql } from 'kysely';
-import { afterAttempt, type Breaker, freePlaces, OPEN_AFTER, type ProbeTimes } from '../breaker.ts';
+import {
+  afterAttempt,
+  afterPause,
+  type Breaker,
+  freePlaces,
+  OPEN_AFTER,
+  type ProbeTimes,
+} from '../breaker.ts';
 import { LONGEST_WAIT_DAYS, MAX_WAITING } from '../contract.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
@@ -156,6 +163,8 @@ export interface AttemptRecord {
   readonly wait?: number | undefined;
   /** The receiver requested the wait, so it does not count as one of the tries. */
   readonly isWait?: boolean;
+  /** Milliseconds for which the receiver wants nothing at all. */
+  readonly pause?: number | undefined;
   /** The receiver wants no more deliveries. */
   readonly gone?: boolean;
   /** Whether the endpoint works, as far as the attempt shows. */
@@ -227,19 +236,32 @@ async function recordEndpoint(
   if (!before) return;
   const isFailing = record.status !== 'delivered';
   const reason = isFailing ? endReason(before, record, disableAfter) : undefined;
-  // An attempt that began before the breaker opened says nothing new by its failure.
-  const isLate = !works && before.is_waiting;
-  const after = isLate ? undefined : afterAttempt(before, works, probes, Math.random);
-  const { failures, pace } = after ?? before;
-  const isSame = failures === before.failures && pace === before.pace;
+  const { failures, pace, wait } = afterRecord(before, works, record.pause, probes);
+  const isSame = failures === before.failures && pace === before.pace && !wait;
   if (isSame && reason === undefined && isFailing === (before.failing_for !== null)) return;
   await execute(tx)`
     update webhooks set failures = ${failures}, pace = ${pace}, enabled = ${reason === undefined},
-      retry_at = coalesce(statement_timestamp() + make_interval(secs => ${after && after.wait / 1000}), retry_at),
+      retry_at = coalesce(statement_timestamp() + make_interval(secs => ${wait === undefined ? null : wait / 1000}), retry_at),
       failing_since = case when ${isFailing} then coalesce(failing_since, statement_timestamp()) end,
       disabled_reason = coalesce(${reason}, disabled_reason)
     where tenant_id = ${tx} and id = ${id}`;
   if (works && before.failures >= OPEN_AFTER) await makeTriedDue(tx, id);
+}
+
+/** Without a `wait`, the time of the next attempt stays. */
+function afterRecord(
+  before: EndpointBefore,
+  works: boolean,
+  pause: number | undefined,
+  probes: ProbeTimes,
+): Breaker & { readonly wait: number | undefined } {
+  if (pause !== undefined) return afterPause(pause);
+  // An attempt that began before the breaker opened says nothing new by its failure.
+  if (!works && before.is_waiting) return { ...before, wait: undefined };
+  const after = afterAttempt(before, works, probes, Math.random);
+  // An attempt that began before a pause does not end it.
+  const isPaused = before.is_waiting && before.failures < OPEN_AFTER;
+  return isPaused ? { ...after, wait: undefined } : after;
 }
 
 /** Why the webhook is to be disabled; undefined if it is not. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   afterAttempt,
+  afterPause,
   type Breaker,
   ENDPOINT_PLACES,
   freePlaces,
@@ -43,6 +44,13 @@ describe('DU-12 the breaker of an endpoint', () => {
     }
     assert.deepEqual(paces.slice(0, 4), [2, 3, 4, 5]);
     assert.deepEqual([breaker.failures, breaker.pace], [0, ENDPOINT_PLACES]);
+  });
+
+  it('is closed by an endpoint that says when to come again, which then begins with one attempt', () => {
+    const paused = afterPause(60_000);
+    assert.deepEqual(paused, { failures: 0, pace: 1, wait: 60_000 });
+    assert.equal(freePlaces(paused, 0, { share: 100, tenant: 0 }), 1);
+    assert.equal(afterAttempt(paused, true, TIMES, never).pace, 2);
   });
 
   it('leaves each endpoint one attempt, however much its tenant has under way elsewhere', () => {
