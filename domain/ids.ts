@@ -1,5 +1,11 @@
 /** Names that other systems may rely on: workflow ids, and how the ids of a turn's parts derive from its message. */
 
+/** Characters of a workflow's id that Temporal's SQL stores take; more are refused when the workflow starts. */
+export const MAX_WORKFLOW_ID = 255;
+
+/** Characters of a tenant's id, so that the ids of all its workflows fit. */
+export const MAX_TENANT = 40;
+
 /** `[+]` part of docs/temporal-contract.md. */
 export function sessionWorkflowId(tenant: string, sessionKey: string): string {
   return `session/${tenant}/${sessionKey}`;

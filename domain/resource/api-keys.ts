@@ -1,5 +1,6 @@
 /** API keys of a tenant, and tenants for the operator. Only the answer that creates a key contains its secret. */
 import { z } from 'zod';
+import { MAX_TENANT } from '../ids.ts';
 import { SCOPES } from '../schema/api-key.ts';
 import { labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
 import { defineResource } from './define-resource.ts';
@@ -106,7 +107,7 @@ export const tenants = defineResource(
       scope: 'admin',
       summary: 'Make a tenant and its first admin key (operator)',
       body: z
-        .strictObject({ id: nameSchema, name: labelSchema.optional() })
+        .strictObject({ id: nameSchema.max(MAX_TENANT), name: labelSchema.optional() })
         .meta({ examples: [{ id: 'acme', name: 'Acme Ltd.' }] }),
       answer: tenantSchema.extend({ api_key: newKeySchema }),
       shownOnce: ['secret'],

@@ -26,17 +26,6 @@ export const INDEX_DOCUMENT = {
   signals: { written: 'written' },
 } as const;
 
-/** One workflow for a scope: it indexes all its documents, one after the other. */
-export function indexWorkflowId({ tenant, agent, user }: DocumentScope): string {
-  return `index/${tenant}/${agent}/${user ?? ''}`;
-}
-
-/** Whether it is the id of an index for the user, with any agent, whose key has no slash. */
-export function isIndexOf(workflowId: string, tenant: string, user: string): boolean {
-  const [agent = ''] = workflowId.slice(`index/${tenant}/`.length).split('/', 1);
-  return workflowId === indexWorkflowId({ tenant, agent, user });
-}
-
 export interface IndexedPart {
   /** Documents whose current text is not yet in the index. */
   readonly pending: number;

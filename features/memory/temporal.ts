@@ -1,6 +1,7 @@
 /** Makes the index of memory follow a write, whoever wrote: the model, a person over HTTP, or the sweep. */
 import { documentKind, type DocumentScope } from '#domain/files/document.ts';
-import { INDEX_DOCUMENT, indexWorkflowId } from './contract.ts';
+import { INDEX_DOCUMENT } from './contract.ts';
+import { indexWorkflowId } from './index-id.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { unlessUnavailable } from '#temporal/unless-unavailable.ts';
 

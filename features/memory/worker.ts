@@ -4,7 +4,8 @@
 import { indexAfter } from './temporal.ts';
 import type { WorkerPart } from '#domain/feature.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
-import { INDEX_DOCUMENT, isIndexOf } from './contract.ts';
+import { INDEX_DOCUMENT } from './contract.ts';
+import { isIndexOf } from './index-id.ts';
 import { createPromptMemory } from './activities/prompt-memory.ts';
 import { createMemoryActivities } from './activities/memory-activities.ts';
 

@@ -5,7 +5,8 @@
  * added. Old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate/gate.ts';
-import { INDEX_DOCUMENT, indexWorkflowId } from '#features/memory/contract.ts';
+import { INDEX_DOCUMENT } from '#features/memory/contract.ts';
+import { indexWorkflowId } from '#features/memory/index-id.ts';
 import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
 import { SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';

@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { createMeter } from '#domain/budget/meter.ts';
 import type { DocumentScope } from '#domain/files/document.ts';
-import { indexWorkflowId } from '../contract.ts';
+import { indexWorkflowId } from '../index-id.ts';
 import { ModelError, type ModelRequest, type OfferedTool } from '#domain/model/model.ts';
 import { costsNothing, type ModelUse } from '#domain/budget/model-use.ts';
 import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';

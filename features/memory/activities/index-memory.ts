@@ -5,7 +5,8 @@
 import type { MemoryReader } from '../memory-reader.ts';
 import { Context } from '@temporalio/activity';
 import type { DocumentScope } from '#domain/files/document.ts';
-import { indexWorkflowId, type MemoryActivities } from '../contract.ts';
+import type { MemoryActivities } from '../contract.ts';
+import { indexWorkflowId } from '../index-id.ts';
 import { chunkText } from '../rules/chunk-text.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { unrecordedCount } from '../store/conversation-store.ts';

@@ -1,7 +1,7 @@
 /** VF-2: what users state in conversations is in memory afterwards, whether or not the agent wrote it down. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { indexWorkflowId } from '../contract.ts';
+import { indexWorkflowId } from '../index-id.ts';
 import { startIndexing } from '../temporal.ts';
 import { sweepId, SWEEP } from '#domain/sweep.ts';
 import { runCli } from '#test/cli/support/run-cli.ts';
