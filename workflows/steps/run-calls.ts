@@ -1,7 +1,6 @@
 /** Runs the calls that a model requested in one step: approvals first, tools in parallel, children that tools start. */
 import {
   CancellationScope,
-  executeChild,
   isCancellation,
   ParentClosePolicy,
   sleep,
@@ -15,6 +14,7 @@ import { inheritedLabels } from './child-labels.ts';
 import { causeOf } from './failure-cause.ts';
 import type { Steps } from './plain-steps.ts';
 import { runChild } from './run-child.ts';
+import { startCancellable } from './start-cancellable.ts';
 
 export interface CallSurroundings {
   readonly tenant: string;
@@ -147,16 +147,20 @@ export function askForApproval(
     session_key: around.sessionKey,
     turn_id: around.turnId,
   };
-  return around.questions.run(() =>
-    executeChild<(input: ApprovalInput) => Promise<SettleApprovalResult>>(APPROVAL.type, {
-      workflowId: approvalWorkflowId(id),
-      args: [input],
-      // A turn that is stopped or terminated withdraws its question (AP-1).
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      staticSummary: call.summary,
-      typedSearchAttributes: inheritedLabels('pending'),
-    }),
-  );
+  return around.questions.run(async () => {
+    const child = await startCancellable<(input: ApprovalInput) => Promise<SettleApprovalResult>>(
+      APPROVAL.type,
+      {
+        workflowId: approvalWorkflowId(id),
+        args: [input],
+        // A turn that is stopped or terminated withdraws its question (AP-1).
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        staticSummary: call.summary,
+        typedSearchAttributes: inheritedLabels('pending'),
+      },
+    );
+    return child.result();
+  });
 }
 
 /** An activity that gave up before it could record: the next step records what is known. */

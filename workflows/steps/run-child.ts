@@ -1,13 +1,9 @@
 /** A workflow that a tool starts through the loop: abandoned or waited for. */
-import {
-  ChildWorkflowCancellationType,
-  executeChild,
-  ParentClosePolicy,
-  startChild,
-} from '@temporalio/workflow';
+import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildStart, PlannedCall, SettledCall } from '#domain/turn/turn.ts';
 import { childLabels, inheritedLabels } from './child-labels.ts';
+import { startCancellable } from './start-cancellable.ts';
 
 /** A child with a long result has recorded it itself. */
 type ChildResult = Omit<SettledCall, 'id'> | { readonly ok: boolean; readonly recorded: true };
@@ -32,10 +28,11 @@ export async function runChild(
     typedSearchAttributes: labels ? childLabels(labels) : inheritedLabels('running'),
   };
   if (wait) {
-    const result = await executeChild<Child>(type, {
+    const child = await startCancellable<Child>(type, {
       ...options,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     });
+    const result = await child.result();
     return 'recorded' in result ? undefined : { id: call.id, ...result };
   }
   try {

@@ -9,7 +9,6 @@ import {
   isCancellation,
   log,
   ParentClosePolicy,
-  startChild,
   TemporalFailure,
 } from '@temporalio/workflow';
 import { TerminatedFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -24,6 +23,7 @@ import {
   type TurnOutcome,
 } from '#domain/turn/turn.ts';
 import { childLabels } from './child-labels.ts';
+import { startCancellable } from './start-cancellable.ts';
 
 /** How long a turn may take to stop by itself; then its workflow is cancelled. */
 const STOP_PATIENCE = '5 seconds';
@@ -97,7 +97,7 @@ export function startSession(
   const turnId = turnIdOf(message_id);
   const turn = { turnId, messages: [{ id: message_id }], preview: label };
   const carry = { queue: [turn], seen: [[message_id, turnId]] as const };
-  return startChild(AGENT_TURN.type, {
+  return startCancellable(AGENT_TURN.type, {
     workflowId: sessionWorkflowId(tenant, session),
     args: [{ tenant, session_key: session, carry, ...more }],
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
