@@ -37,6 +37,7 @@ import type { ShownCheck } from '#domain/gate/gate.ts';
 import { assignmentWorkflowId, sessionWorkflowId } from '#domain/ids.ts';
 import { markdownText } from '#domain/text/markdown.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
+import { readAssignmentStop, stopWords } from '#domain/turn/stop-of-work.ts';
 import {
   AWAIT_SUBAGENTS,
   STEER_SETTLE_MS,
@@ -127,7 +128,7 @@ function handleMessages(progress: Progress): void {
   const refusals = createSignalRefusals();
   if (kind === 'subagent') handleSteering(progress, refusals);
   setHandler(stopSignal, (payload) => {
-    progress.stop ??= payload ?? {};
+    progress.stop ??= readAssignmentStop(payload);
   });
   setHandler(stateQuery, () => {
     const { source, target, label, session_key, tenant } = input;
@@ -147,7 +148,9 @@ function handleMessages(progress: Progress): void {
 function handleSteering(progress: Progress, refusals: SignalRefusals): void {
   const { id } = progress.input;
   const steer = (payload: SteerSubagentInput): SteerSubagentReceipt => {
-    progress.steer ??= { ...payload, nextId: `sub-${uuid4().replaceAll('-', '').slice(0, 16)}` };
+    const { by } = stopWords(payload);
+    const nextId = `sub-${uuid4().replaceAll('-', '').slice(0, 16)}`;
+    progress.steer ??= { message: payload.message, ...(by !== undefined && { by }), nextId };
     return { subagent_id: id, replaced_by: progress.steer.nextId };
   };
   const refuse = (payload: unknown): void => {

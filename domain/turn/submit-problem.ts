@@ -29,11 +29,14 @@ function textProblem(text: unknown): string | undefined {
   return undefined;
 }
 
+/** Characters that Temporal's SQL stores keep of a search attribute: they refuse a run with a longer one. */
+const MAX_WORDS = 255;
+
 function wordsProblem(input: Fields): string | undefined {
   const wrong = ['agent', 'user', 'channel', 'chat_id', 'preview', 'turn_id'].find((field) => {
-    return input[field] !== undefined && !isText(input[field], 256);
+    return input[field] !== undefined && !isText(input[field], MAX_WORDS);
   });
-  return wrong && `${wrong} must be plain text of at most 256 characters`;
+  return wrong && `${wrong} must be plain text of at most ${MAX_WORDS} characters`;
 }
 
 function toolsProblem(tools: unknown): string | undefined {

@@ -28,6 +28,9 @@ export interface TurnInbox {
   /** False when it names no turn in this inbox: a late stop has no effect. */
   stop(input: unknown): boolean;
 
+  /** Whether a stop of the turn can change something: it runs or waits, or none does. */
+  mayStop(turnId: unknown): boolean;
+
   hasTurn(): boolean;
   /** No turn runs, and none waits. */
   isIdle(): boolean;
@@ -84,8 +87,10 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
     submit: (input) => submit(state, input),
     steer: (input) => steer(state, input),
     stop: (input) => stop(state, input),
+    mayStop: (turnId) =>
+      isIdle(state) || [state.current, ...state.queue].some((turn) => turn?.turnId === turnId),
     hasTurn: () => state.queue.length > 0,
-    isIdle: () => state.current === undefined && state.queue.length === 0,
+    isIdle: () => isIdle(state),
     startTurn: () => startTurn(state),
     reachStep(step) {
       state.nextStep = step;
@@ -138,19 +143,29 @@ function staleSteer(state: State, message: SteerInput): string | undefined {
 }
 
 function overfull(state: State, message: SubmitInput): Refusal | undefined {
-  const held = [...state.queue.flatMap((turn) => turn.messages), ...state.steering];
+  // Dropped turns are held until the end of the running one records them.
+  const turns = [...state.queue, ...state.dropped];
+  const held = [...turns.flatMap((turn) => turn.messages), ...state.steering];
   if (held.length >= INBOX_LIMITS.turns)
     return {
       type: 'QueueFull',
       message: `${INBOX_LIMITS.turns} messages wait already; wait for some turns to end`,
     };
-  const text = held.reduce((sum, waiting) => sum + (waiting.text?.length ?? 0), message.text?.length ?? 0);
-  if (message.text === undefined || text <= INBOX_LIMITS.waitingTextBytes) return undefined;
+  if (message.text === undefined) return undefined;
+  const size = held.reduce((sum, waiting) => sum + sizeOf(waiting), sizeOf(message));
+  if (size <= INBOX_LIMITS.waitingTextBytes) return undefined;
   const max = `more than ${INBOX_LIMITS.waitingTextBytes} bytes of text wait`;
   return {
     type: 'QueueFull',
     message: `${max}; send messages over the HTTP API, which keeps their text elsewhere`,
   };
+}
+
+/** In UTF-16 units: what a run hands to the next must stay far below what Temporal takes in one payload (2 MB). */
+function sizeOf({ text, agent, user, channel, chat_id, allowed_tools = [] }: HeldMessage): number {
+  if (text === undefined) return 0;
+  const words = [text, agent, user, channel, chat_id, ...allowed_tools];
+  return words.reduce((sum, word) => sum + (word?.length ?? 0), 0);
 }
 
 function submit(state: State, input: SubmitInput): Receipt {
@@ -240,6 +255,10 @@ function stop(state: State, input: unknown): boolean {
     if (current && isStronger) state.stopped = required;
   }
   return true;
+}
+
+function isIdle({ current, queue }: State): boolean {
+  return current === undefined && queue.length === 0;
 }
 
 function isUnbegun({ current, queue, dropped, droppedBy }: State): boolean {

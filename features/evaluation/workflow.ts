@@ -34,6 +34,7 @@ import {
 import { markdownText } from '#domain/text/markdown.ts';
 import { RECORD, WORK } from '#workflows/activity-options.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
+import { readAssignmentStop } from '#domain/turn/stop-of-work.ts';
 import { askAgent } from '#workflows/steps/ask-agent.ts';
 import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
@@ -55,7 +56,7 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
   const progress: Progress = { status: 'running', stop: undefined, round: 0, doing: null, rounds: [] };
   const { tenant, id } = input;
   setHandler(stopSignal, (payload) => {
-    progress.stop ??= payload ?? {};
+    progress.stop ??= readAssignmentStop(payload);
   });
   setHandler(stateQuery, () => ({
     evaluation_id: id,

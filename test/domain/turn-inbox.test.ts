@@ -162,6 +162,41 @@ describe('DU-4 messages that arrive while a turn runs', () => {
   });
 });
 
+describe('DU-4 what one run hands to the next', () => {
+  /** What Temporal takes in one payload. */
+  const PAYLOAD = 2 * 1024 * 1024;
+
+  /** Submits until one is refused; returns how many were accepted. */
+  function fill(inbox: ReturnType<typeof running>, fields: object, isDropped: boolean): number {
+    for (let accepted = 0; ; accepted += 1) {
+      const message = { ...fields, id: `${accepted}-${'i'.repeat(120)}` };
+      assert.equal(submitProblem(message), undefined);
+      if (inbox.refusal(message) !== undefined) return accepted;
+      const { turn_id } = inbox.submit(message);
+      if (isDropped) inbox.stop({ level: 'now', turn_id });
+    }
+  }
+
+  test('stays below what Temporal takes, whatever the accepted messages carry', () => {
+    const words = '🦦'.repeat(255);
+    const heavy = { agent: words, user: words, channel: words, chat_id: words, preview: words };
+    const tools = { allowed_tools: Array.from({ length: 200 }, () => 'ä'.repeat(128)) };
+    for (const [what, fields] of [
+      ['texts', { text: '€'.repeat(20_000) }],
+      ['words', { text: 'x', ...heavy }],
+      ['tools', { text: 'x', ...tools }],
+      ['messages of rows', { preview: words, ...tools }],
+    ] as const)
+      for (const isDropped of [false, true]) {
+        const inbox = running();
+        const accepted = fill(inbox, fields, isDropped);
+        assert.ok(accepted > 0 && accepted <= INBOX_LIMITS.turns, `${what}: ${accepted}`);
+        const bytes = Buffer.byteLength(JSON.stringify(inbox.carry()));
+        assert.ok(bytes < PAYLOAD, `${what}${isDropped ? ', dropped' : ''}: ${bytes} bytes`);
+      }
+  });
+});
+
 describe('DU-4 stop', () => {
   test('a stop that names another turn hits nothing', () => {
     const inbox = running();
@@ -187,6 +222,14 @@ describe('DU-4 stop', () => {
     inbox.stop({ level: 'all', turn_id: 'turn_first' });
     assert.equal(inbox.pendingStop()?.level, 'all');
     assert.equal(inbox.takeDropped().length, 1);
+  });
+
+  test('whether a stop may change something is known before', () => {
+    const inbox = running();
+    inbox.submit({ id: 'msg_b' });
+    for (const turn of ['turn_first', 'turn_b']) assert.equal(inbox.mayStop(turn), true);
+    for (const other of ['turn_c', undefined, 7]) assert.equal(inbox.mayStop(other), false);
+    assert.equal(createTurnInbox(undefined).mayStop('turn_c'), true);
   });
 
   test('a stronger stop replaces a weaker one, never the other way round', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { preview } from '@tempoclaw/scrubber';
 import { INBOX_LIMITS } from '#domain/turn/turn.ts';
-import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+import { heldDelegation } from '#test/support/assignments.ts';
+import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 
 describe('EX-4 characters that a row cannot hold do not stop a turn', () => {
   let worker: LiveWorker;
@@ -36,6 +37,26 @@ describe('EX-4 characters that a row cannot hold do not stop a turn', () => {
   test('a tool name made of such characters is an unknown tool', async () => {
     const { turn_id } = await worker.say('odd-name', 'look\\u0000up {}', { id: 'm-odd-name' });
     assert.equal((await worker.ended(turn_id)).status, 'completed');
+  });
+
+  test('a stop whose sender has such a name, or a name of any other kind, stops', async () => {
+    for (const [n, by] of ['a\0\ud800b', { name: 'ann' }, 'x'.repeat(100_000)].entries()) {
+      const session = `odd-stop-${n}`;
+      const { turn_id } = await worker.say(session, `hold {"note":"${session}"}`);
+      await worker.probes.untilHeld(session);
+      const handle = worker.client.workflow.getHandle(workflowIdOf(worker, session));
+      await handle.signal('stop', { turn_id, level: 'now', by, reason: by });
+      assert.equal((await worker.ended(turn_id)).status, 'stopped');
+      await handle.result();
+    }
+  });
+
+  test('an assignment ends, however the one is called who stops it', async () => {
+    const id = await heldDelegation(worker, 'odd');
+    const handle = worker.client.workflow.getHandle(`delegation/${id}`);
+    await handle.signal('stop', { by: 'a\0b', reason: '\ud800', silent: 'yes' });
+    assert.equal(((await handle.result()) as { status: string }).status, 'cancelled');
+    worker.probes.release('odd-given');
   });
 
   test('words of another system with a NUL are refused before anything is taken', async () => {
