@@ -5,13 +5,11 @@
 import { CancellationScope, condition, isCancellation, sleep, TemporalFailure } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { turnIdOf } from '#domain/ids.ts';
+import { busyWait } from '#domain/team/busy-wait.ts';
 import type { MemberTurnEnd } from '#domain/team/task-events.ts';
 import type { MemberTurn } from '#domain/team/team-task.ts';
 import type { TurnOutcome } from '#domain/turn/turn.ts';
 import { type SessionHandle, startSession, stopSession } from '../run-session.ts';
-
-/** Another message runs in the member's session: the turn is requested again after this time. */
-const BUSY_WAIT = { first: 500, max: 10_000 } as const;
 
 export interface RunningTurn {
   readonly fence: number;
@@ -35,7 +33,7 @@ export function startMemberTurn(
   let handle: SessionHandle | undefined;
 
   async function run(): Promise<TurnOutcome> {
-    for (let wait: number = BUSY_WAIT.first; ; wait = Math.min(wait * 2, BUSY_WAIT.max)) {
+    for (const began = Date.now(); ; ) {
       try {
         handle = await startSession({
           tenant,
@@ -48,7 +46,7 @@ export function startMemberTurn(
         return await handle.result();
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        await sleep(wait);
+        await sleep(busyWait(Date.now() - began));
       }
     }
   }
