@@ -23,6 +23,8 @@ export interface WorkflowReach {
   signal(workflowId: string, name: string, input: unknown): Promise<boolean>;
   /** Undefined when no such workflow runs. `key` is the update's id: safe to repeat. */
   update<Result>(workflowId: string, name: string, input: unknown, key: string): Promise<Result | undefined>;
+  /** Requests its cancellation. False when no such workflow runs. */
+  cancel(workflowId: string): Promise<boolean>;
   /** State of its newest run. Waits `withinMs` for Temporal, by default 10 s. */
   stateOf(workflowId: string, withinMs?: number): Promise<WorkflowState>;
   /** Starts it, unless it runs. */

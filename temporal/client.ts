@@ -37,7 +37,9 @@ import { claimNamespace, keepNamespace } from './installation.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type FailLostCalls, lostCallFailerOf } from './lost-calls.ts';
 import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
+import { limitMet } from './server-limits.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
+import { sessionStopOf } from './stop-sessions.ts';
 import { ensureSweepSchedule } from './sweep-schedule.ts';
 
 /** Greatest time that a caller waits for Temporal to accept a request. */
@@ -194,7 +196,7 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
     ...sessionStartsOf(reach, options.lingerSeconds),
     steer: (tenant, key, message) =>
       reach.update<Receipt>(sessionWorkflowId(tenant, key), AGENT_TURN.updates.steer, message, message.id),
-    stop: (tenant, key, stop) => reach.signal(sessionWorkflowId(tenant, key), AGENT_TURN.signals.stop, stop),
+    stop: sessionStopOf(reach),
     decide: (approvalId, decision, key = randomUUID()) =>
       reach.update<DecisionReceipt>(approvalWorkflowId(approvalId), APPROVAL.updates.decide, decision, key),
     leaveDecision: (approvalId, decision) =>
@@ -273,10 +275,12 @@ function isGone(error: unknown): boolean {
 }
 
 /**
- * Another request arrived while a workflow task with the update was about to end its run: the server drops the task.
+ * The server drops a workflow task, and the updates in it, when another request arrives as it is about to end its run, or
+ * when more signals arrive meanwhile than it holds.
  */
 function isLostTask(error: unknown): boolean {
-  return grpcCode(error) === GRPC.FAILED_PRECONDITION && /workflow task failure/.test(grpcDetails(error));
+  const words = /workflow task failure|workflow task in failed state/i;
+  return grpcCode(error) === GRPC.FAILED_PRECONDITION && words.test(grpcDetails(error));
 }
 
 /** A refusal of a workflow has a type from our table; every other error of the service means "not now". */
@@ -285,6 +289,8 @@ function toFailure(error: unknown): unknown {
   if (error instanceof ForeignNamespace) return new Failure('Unavailable', error.message);
   if (error instanceof WorkflowUpdateFailedError) return refusal(error.cause) ?? error;
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return new NotTaken();
+  const limit = limitMet(error);
+  if (limit) return limit;
   const code = grpcCode(error);
   if (code === undefined) return error;
   if (code === GRPC.INVALID_ARGUMENT || code === GRPC.PERMISSION_DENIED || code === GRPC.UNAUTHENTICATED)

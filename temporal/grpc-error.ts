@@ -18,7 +18,8 @@ export function grpcCode(error: unknown): number | undefined {
   return error instanceof Error && error.cause !== undefined ? grpcCode(error.cause) : undefined;
 }
 
+/** What the server said. For an update-with-start only the message has the reason. */
 export function grpcDetails(error: unknown): string {
-  if (isGrpcServiceError(error)) return error.details ?? '';
+  if (isGrpcServiceError(error)) return `${error.details ?? ''} ${error.message}`;
   return error instanceof Error && error.cause !== undefined ? grpcDetails(error.cause) : '';
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
+import { refuseLarge } from './server-limits.ts';
 
 const attribute = {
   tenant: defineSearchAttributeKey('TempoclawTenant', SearchAttributeType.KEYWORD),
@@ -27,16 +28,26 @@ export function reachOf(
   return {
     ...startingReachOf(client, taskQueue, ask),
     async signal(workflowId, name, input) {
+      refuseLarge(input);
       const sent = await askRunning(async () => {
         await client.getHandle(workflowId).signal(name, input);
         return true;
       });
       return sent ?? false;
     },
-    update: <Result>(workflowId: string, name: string, input: unknown, key: string) =>
-      askRunning(() =>
+    async update<Result>(workflowId: string, name: string, input: unknown, key: string) {
+      refuseLarge(input);
+      return askRunning(() =>
         client.getHandle(workflowId).executeUpdate<Result, [unknown]>(name, { args: [input], updateId: key }),
-      ),
+      );
+    },
+    async cancel(workflowId) {
+      const sent = await askRunning(async () => {
+        await client.getHandle(workflowId).cancel();
+        return true;
+      });
+      return sent ?? false;
+    },
     async stateOf(workflowId, withinMs) {
       const found = await askRunning(() => client.getHandle(workflowId).describe(), withinMs);
       if (!found) return 'missing';

@@ -6,10 +6,11 @@ import { type AssignmentRow, markStopped, openAssignments } from '#store/assignm
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { LostWork } from './lost-work.ts';
+import { TooManySignals } from './server-limits.ts';
 
 export interface StopAssignmentsDeps {
   readonly pool: Pool;
-  readonly reach: Pick<WorkflowReach, 'signal'>;
+  readonly reach: Pick<WorkflowReach, 'signal' | 'cancel'>;
   readonly lost: Pick<LostWork, 'current'>;
 }
 
@@ -21,8 +22,13 @@ export async function stopAssignment(
   stop: StopAssignmentInput & { readonly by: string },
 ): Promise<boolean> {
   if (!(await markStopped(forTenant(pool, tenant), row.id, stop.by, stop.silent ?? false))) return false;
-  if (!(await reach.signal(assignmentWorkflowId(row.kind, row.id), ASSIGNMENT.signals.stop, stop)))
-    await lost.current(tenant, row);
+  const workflow = assignmentWorkflowId(row.kind, row.id);
+  const isReached = await reach.signal(workflow, ASSIGNMENT.signals.stop, stop).catch((error: unknown) => {
+    if (!(error instanceof TooManySignals)) throw error;
+    // It ends in the same way; who wanted it is in its row.
+    return reach.cancel(workflow);
+  });
+  if (!isReached) await lost.current(tenant, row);
   return true;
 }
 

@@ -7,11 +7,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   continueAsNew,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
   isCancellation,
-  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
@@ -21,16 +17,10 @@ import {
   type EngineHints,
   type HeldMessage,
   type QueuedTurn,
-  type Receipt,
   type SettledCall,
-  type SteerInput,
-  type StopInput,
-  type SubmitInput,
   type TurnOutcome,
-  type TurnState,
 } from '#domain/turn/turn.ts';
 import { sessionStartProblem } from '#domain/turn/start-problem.ts';
-import { stopMeant, stopProblem } from '#domain/turn/stop-of-work.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn/turn-inbox.ts';
 import type { GateCursor } from '#domain/gate/gate.ts';
@@ -45,28 +35,15 @@ import { judgeTurn } from './steps/gates/judge-turn.ts';
 import { mayGoOnInNewRun, shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
-import { createSignalRefusals } from './steps/refused-signals.ts';
-import { createIdleStop, type IdleStop } from './steps/stop-idle.ts';
-import { createTurnView, type TurnView } from './steps/turn-view.ts';
-
-const submitUpdate = defineUpdate<Receipt, [SubmitInput]>(AGENT_TURN.updates.submit);
-const steerUpdate = defineUpdate<Receipt, [SteerInput]>(AGENT_TURN.updates.steer);
-const messageSignal = defineSignal<[SubmitInput]>(AGENT_TURN.signals.message);
-const stopSignal = defineSignal<[StopInput]>(AGENT_TURN.signals.stop);
-const stateQuery = defineQuery<TurnState>(AGENT_TURN.queries.state);
+import { createScopes, handleMessages, type MessagedRun } from './steps/session-messages.ts';
+import { createIdleStop } from './steps/stop-idle.ts';
+import { createTurnView } from './steps/turn-view.ts';
 
 /** What the handlers and turns of a run share. */
-interface SessionRun {
+interface SessionRun extends MessagedRun {
   /** The input of the turn. */
   input: AgentTurnInput;
-  readonly inbox: TurnInbox;
-  readonly idleStop: IdleStop;
-  readonly view: TurnView;
   readonly steps: Steps;
-  /** Scopes of the running turn, or of the next one. */
-  scopes: ReturnType<typeof createScopes>;
-  /** Number of messages that the run has received. */
-  received: number;
 }
 
 /** The turn so far: after a cancelled step its state is read from here. */
@@ -99,6 +76,7 @@ export function createAgentTurn(
       steps: createSteps(input.engine),
       scopes: createScopes(),
       received: 0,
+      updates: 0,
     };
     handleMessages(run);
     let outcome = await oneTurn(run);
@@ -111,18 +89,13 @@ export function createAgentTurn(
   };
 }
 
-/** What a stop cancels: the whole turn, or its questions to people. */
-function createScopes() {
-  const turn = new CancellationScope();
-  return { turn, questions: new CancellationScope({ cancellable: true, parent: turn }) };
-}
-
 /** A run that was started to linger (`linger_seconds`) waits for the next turn and runs it too. */
-async function hasNextInThisRun({ input, inbox, idleStop, view, received }: SessionRun): Promise<boolean> {
+async function hasNextInThisRun(run: SessionRun): Promise<boolean> {
+  const { input, inbox, idleStop, view } = run;
   if (input.linger_seconds === undefined || input.assigned !== undefined) return false;
-  if (CancellationScope.current().consideredCancelled || shouldGoOnInNewRun(received)) return false;
+  if (CancellationScope.current().consideredCancelled || shouldGoOnInNewRun(run.received)) return false;
   view.idle();
-  return inbox.hasTurn() || awaitNextTurn(input.linger_seconds, inbox, idleStop);
+  return inbox.hasTurn() || awaitNextTurn(input.linger_seconds, inbox, idleStop, () => run.received);
 }
 
 async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
@@ -156,41 +129,6 @@ function outcomeOf(
   { status, preview, error }: Pick<TurnEnd, 'status' | 'preview' | 'error'>,
 ): TurnOutcome {
   return { turn_id: turnId, status, preview, error };
-}
-
-function handleMessages(run: SessionRun): void {
-  const { input, inbox, idleStop, view } = run;
-  const refusals = createSignalRefusals();
-  const act = <Result>(change: () => Result): Result => {
-    run.received += 1;
-    const result = change();
-    const stop = inbox.pendingStop();
-    if (stop?.level === 'step') run.scopes.questions.cancel();
-    else if (stop) run.scopes.turn.cancel();
-    return result;
-  };
-  const refuse = (payload: unknown, steering = false): void => {
-    const refusal = inbox.refusal(payload, steering);
-    if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusal.type);
-  };
-
-  setHandler(submitUpdate, (message) => act(() => inbox.submit(message)), {
-    validator: (payload) => refuse(payload),
-  });
-  setHandler(steerUpdate, (message) => act(() => inbox.steer(message)), {
-    validator: (payload) => refuse(payload, true),
-  });
-  setHandler(messageSignal, (message) => {
-    const refusal = inbox.refusal(message);
-    if (refusal) act(() => refusals.note(AGENT_TURN.signals.message, message, refusal.message));
-    else act(() => inbox.submit(message));
-  });
-  setHandler(stopSignal, (payload) => {
-    const required = stopMeant(input, payload);
-    if (!act(() => inbox.stop(required)) && !idleStop.take(required))
-      refusals.note(AGENT_TURN.signals.stop, payload, stopProblem(required));
-  });
-  setHandler(stateQuery, () => ({ ...view.state(inbox), ...refusals.shown() }));
 }
 
 async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {

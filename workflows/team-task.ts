@@ -3,7 +3,6 @@
  * decisions. A closed task has no open run: the next update starts one, which continues from its row.
  */
 import {
-  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
@@ -15,7 +14,6 @@ import {
   defineUpdate,
   isCancellation,
   log,
-  proxyActivities,
   proxyLocalActivities,
   setHandler,
   workflowInfo,
@@ -39,6 +37,7 @@ import {
   isClosed,
   type MemberTurn,
   TASK_ACTIONS,
+  TASK_NOTES,
   type TaskAction,
   type TaskReceipt,
   type TaskRequest,
@@ -49,11 +48,13 @@ import {
   type TeamTaskActivities,
   type TeamTaskInput,
 } from '#domain/team/team-task.ts';
-import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
+import { RECORD } from './activity-options.ts';
 import { type RunningJudgement, startJudging } from './steps/gates/judge-task.ts';
 import { isQuiet } from './steps/is-quiet.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
+import { refusalOfFullRun } from './steps/run-limits.ts';
 import { type RunningTurn, startMemberTurn } from './steps/teams/member-turn.ts';
+import { notifyOthers } from './steps/teams/notify-others.ts';
 import { noteRefused, type RefusedRequests } from './steps/teams/refused-requests.ts';
 import {
   apply,
@@ -63,7 +64,6 @@ import {
   notFound,
   takeUp,
   taskOf,
-  type Notification,
 } from './steps/teams/task-record.ts';
 import { answerOf, show, viewOf } from './steps/teams/task-view.ts';
 
@@ -74,15 +74,16 @@ const dependencySignal = defineSignal<[{ readonly number: number; readonly statu
 const stateQuery = defineQuery<TaskView | null>(TEAM_TASK.queries.state);
 
 const local = proxyLocalActivities<TeamTaskActivities>(RECORD);
-const remote = proxyActivities<TeamTaskActivities>({ ...ANNOUNCEMENT, summary: 'tells others' });
 
-/** Where a long task continues in a new run, far from the server's limits (2,000 updates, 51,200 events a run). */
+/** Where a long task continues in a new run, if no turn and no judgement is its child. */
 const RUN_EVENTS = 500;
 
 /** State of the task: handlers write it through `apply`, the main function below reads it. */
 interface Progress extends KnownTask, RefusedRequests {
   /** Number of messages that this run has received. */
   received: number;
+  /** Number of updates that this run has accepted. */
+  updates: number;
   /** Contents of signals, which the main function processes. */
   readonly ended: { readonly number: number; readonly status: TaskStatus }[];
   released: boolean;
@@ -96,7 +97,14 @@ interface Progress extends KnownTask, RefusedRequests {
 /** Throws NotFound when the task has no row. */
 export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
   refuseWrongStart(taskStartProblem(input, workflowInfo().workflowId), Object.values(TEAM_TASK.updates));
-  const progress: Progress = { ...newTask(input), ended: [], released: false, refusals: 0, received: 0 };
+  const progress: Progress = {
+    ...newTask(input),
+    ended: [],
+    released: false,
+    refusals: 0,
+    received: 0,
+    updates: 0,
+  };
   handleMessages(progress);
   const loaded = await CancellationScope.nonCancellable(() => local.load_team_task(input));
   if (!loaded) {
@@ -224,27 +232,6 @@ async function takeWhatIsLeft(progress: Progress, { fence, turn, end }: RunningT
 
 const NO_AGENT = 'there is no such agent any more';
 
-/** A notification that cannot be sent is still on the board. */
-async function notifyOthers(progress: Progress): Promise<void> {
-  for (let notification = progress.pending.shift(); notification; notification = progress.pending.shift()) {
-    try {
-      await CancellationScope.nonCancellable(() => notifyOne(progress.input, notification));
-    } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
-      log.warn('nobody could be told', { kind: notification.kind, problem: error.cause?.message ?? '' });
-    }
-  }
-}
-
-function notifyOne(input: TeamTaskInput, notification: Notification): Promise<void> {
-  if (notification.kind === 'lead') {
-    const { notice, revision } = notification;
-    return remote.wake_lead({ ...input, notice, revision });
-  }
-  const { numbers, status } = notification;
-  return remote.notify_dependents({ ...input, numbers, status });
-}
-
 function isSettled(progress: Progress): boolean {
   const isSilent = progress.ended.length === 0 && progress.pending.length === 0 && !progress.released;
   const nothingRuns = !progress.turn && !progress.judgement && !taskOf(progress).judging;
@@ -292,12 +279,15 @@ function handle(progress: Progress, name: string, action: TaskAction): void {
   handleSignal(progress, name, action);
   const take = (request: TaskRequest): Promise<TaskReceipt> => {
     progress.received += 1;
+    progress.updates += 1;
     return answer(progress, action, readRequest(request));
   };
   setHandler(update, take, {
     validator: (request) => {
       const problem = requestProblem(request);
       if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
+      const full = TASK_NOTES.has(action) ? refusalOfFullRun(progress.updates) : undefined;
+      if (full) throw ApplicationFailure.nonRetryable(full.message, full.type);
       const exists = progress.recordedRequests.has(currentUpdateInfo()?.id ?? '');
       if (progress.loaded && !exists)
         refuse(decideTask(momentOf(progress, ''), action, readRequest(request)));

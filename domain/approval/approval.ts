@@ -262,6 +262,8 @@ export interface ApprovalActivities {
 }
 
 const MAX_TEXT = 16_384;
+/** Bytes of JSON: far below what Temporal takes in one payload (2 MB). */
+const MAX_ARGS = 1_500_000;
 
 /**
  * Undefined when the payload is a decision; otherwise what is wrong with it. It uses no zod, because workflows bundle
@@ -274,7 +276,13 @@ export function decisionProblem(input: unknown): string | undefined {
   if (decision === 'edit' && !isRecord(input['args']))
     return 'edit needs args: the whole arguments object to run instead';
   if (decision === 'respond' && !input['text']) return 'respond needs text';
-  return textProblem(input);
+  return argsProblem(input['args']) ?? textProblem(input);
+}
+
+function argsProblem(args: unknown): string | undefined {
+  if (args === undefined) return undefined;
+  const { length } = new TextEncoder().encode(JSON.stringify(args));
+  return length > MAX_ARGS ? `args may have ${MAX_ARGS} bytes as JSON; these have ${length}` : undefined;
 }
 
 /** Does the same for a message that withdraws or escalates. */

@@ -62,6 +62,9 @@ export const TASK_ACTIONS = [
 ] as const;
 export type TaskAction = (typeof TASK_ACTIONS)[number];
 
+/** What can be sent again later, because it changes nothing about who has the task, or whether it is done. */
+export const TASK_NOTES: ReadonlySet<TaskAction> = new Set(['progress', 'comment', 'attach', 'update']);
+
 /** The tool that creates tasks in a turn. */
 export const TEAM_TASKS_TOOL = 'team_tasks';
 

@@ -13,7 +13,7 @@ import type { TeamContext } from '../team/team.ts';
 
 export const AGENT_TURN = {
   type: 'agentTurn',
-  updates: { submit: 'submit', steer: 'steer' },
+  updates: { submit: 'submit', steer: 'steer', stop: 'stop' },
   signals: { stop: 'stop', message: 'message' },
   queries: { state: 'state' },
 } as const;
@@ -95,6 +95,8 @@ export interface StopInput {
   /** The turn yields to another message: work that the session has started continues. */
   readonly interrupt?: true;
 }
+
+export type StopReceipt = Pick<StopInput, 'turn_id' | 'level'>;
 
 export interface Receipt {
   readonly turn_id: string;

@@ -199,6 +199,11 @@ export const PATHS: Readonly<Record<string, Path>> = {
   'turn-stop-step': stopping('step'),
   'turn-stop-now': stopping('now'),
   'turn-stop-all': stopping('all', 2),
+  'turn-stop-by-update': busy(async (live, session, turn_id) => {
+    const handle = live.client.workflow.getHandle(workflowIdOf(live, session));
+    await handle.executeUpdate('stop', { args: [{ turn_id, level: 'now', by: 'ann' }] });
+    return [];
+  }),
   'session-stopped-idle': async (live, session) => {
     const { turn_id } = await live.say(session, 'Hello.');
     await live.client.workflow.getHandle(workflowIdOf(live, session)).result();

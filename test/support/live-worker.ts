@@ -61,6 +61,8 @@ export interface LiveWorkerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of a `tempoclaw.yaml`. */
   readonly settings?: string;
+  /** The Temporal server, in place of the run's. */
+  readonly temporalAddress?: string;
   /** Changes the code of the workflows. */
   readonly changeWorkflows?: (code: string) => string;
   /**
@@ -184,7 +186,7 @@ async function settingsOf(
 
 export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
   quietRuntime();
-  const address = process.env['TEST_TEMPORAL_ADDRESS'];
+  const address = options.temporalAddress ?? process.env['TEST_TEMPORAL_ADDRESS'];
   if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with `npm test`');
   const { features = FEATURES } = options;
   const tenant = options.beside?.tenant ?? `t${randomBytes(5).toString('hex')}`;

@@ -6,10 +6,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
-import { obtainTemporalBinary, startPostgres, startTemporalServer } from '@tempoclaw/dev-services';
+import { childEnvironment, userCacheDir } from '#config';
+import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
+import { startPostgres } from '@tempoclaw/dev-services';
 import { findEngine } from './container-engine.ts';
+import { startTestTemporal } from './test-temporal.ts';
 import { createTemplate } from './test-database.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -57,19 +58,8 @@ async function startDatabase(place: Place): Promise<string> {
   return postgres.url;
 }
 
-async function startTemporal({ stateDir, cacheDir, env }: Place): Promise<void> {
-  const { path } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
-  const temporal = await startTemporalServer({
-    ...OWN_TEMPORAL,
-    binary: path,
-    stateDir,
-    env,
-    namespace: 'default',
-    port: 0,
-    uiPort: 0,
-    ui: false,
-    inMemory: true,
-  });
+async function startTemporal(place: Place): Promise<void> {
+  const temporal = await startTestTemporal(place);
   stops.unshift(() => temporal.stop());
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
 }

@@ -3,6 +3,8 @@ import { condition, isCancellation, setCurrentDetails } from '@temporalio/workfl
 import type { AgentTurnInput, TurnOutcome } from '#domain/turn/turn.ts';
 import type { TurnInbox } from '#domain/turn/turn-inbox.ts';
 import { recordLostTurns, recordTurnEnd } from './record-turn-end.ts';
+import { isQuiet } from './is-quiet.ts';
+import { shouldGoOnInNewRun } from './run-limits.ts';
 import type { IdleStop } from './stop-idle.ts';
 
 /** How long a run that was started without a message waits for one. */
@@ -28,12 +30,22 @@ export async function awaitTurn(
   return inbox.hasTurn() ? undefined : outcomeWithoutTurn(input, hasCleaned);
 }
 
-/** The run is over when nothing has arrived by then, or when somebody cancels it. */
-export async function awaitNextTurn(seconds: number, inbox: TurnInbox, idleStop: IdleStop): Promise<boolean> {
+/**
+ * The run is over when nothing has arrived by then, when somebody cancels it, or when it has received so many messages
+ * without a turn that the next one needs another run.
+ */
+export async function awaitNextTurn(
+  seconds: number,
+  inbox: TurnInbox,
+  idleStop: IdleStop,
+  received: () => number,
+): Promise<boolean> {
   setCurrentDetails('Waits for the next message');
   const hasWork = (): boolean => inbox.hasTurn() || inbox.hasUnbegun() || idleStop.isRequired();
+  const isFull = (): boolean => shouldGoOnInNewRun(received());
   try {
-    await condition(hasWork, seconds * 1000);
+    await condition(() => hasWork() || isFull(), seconds * 1000);
+    while (!hasWork() && isFull()) if (await isQuiet(received)) break;
   } catch (error) {
     if (!isCancellation(error)) throw error;
     // A turn would be stopped in a cancelled run, so the next run takes what has arrived.

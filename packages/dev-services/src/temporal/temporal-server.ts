@@ -30,6 +30,8 @@ export interface TemporalServerOptions {
   readonly metricsPort?: number;
   /** Search attributes that the namespace has from the beginning. */
   readonly searchAttributes?: SearchAttributes;
+  /** Dynamic settings besides ours, each as `key=value` with a value in JSON, such as `limit.blobSize.error=4194304`. */
+  readonly dynamicConfig?: readonly string[];
   /** Gets the process before it is ready, so that it can be ended in the meantime. */
   readonly onSpawn?: (child: Child) => void;
 }
@@ -136,8 +138,9 @@ function serverArguments(options: TemporalServerOptions, port: number, uiPort: n
     arguments_.push('--db-filename', databaseFile(options.stateDir));
     arguments_.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
   }
-  const settings = options.inMemory ? [...DYNAMIC_CONFIG, ...IN_MEMORY_CONFIG] : DYNAMIC_CONFIG;
-  for (const value of settings) arguments_.push('--dynamic-config-value', value);
+  const settings = [...DYNAMIC_CONFIG, ...(options.inMemory ? IN_MEMORY_CONFIG : [])];
+  for (const value of [...settings, ...(options.dynamicConfig ?? [])])
+    arguments_.push('--dynamic-config-value', value);
   for (const [name, type] of Object.entries(options.searchAttributes ?? {}))
     arguments_.push('--search-attribute', `${name}=${type}`);
   return arguments_;
