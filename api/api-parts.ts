@@ -15,6 +15,8 @@ export interface ApiCore {
   readonly temporal: TemporalAccess;
   readonly secrets: Pick<Secrets, 'sealer' | 'vault' | 'changes'>;
   readonly egress: Egress;
+  /** The secret that signs tokens. */
+  readonly tokenSecret: string;
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>;
 }
 

@@ -90,7 +90,15 @@ export async function createDeps(
     onError: (error) => log.warn({ err: error }, 'custom tools could not be read'),
   });
   const egress = openEgress(pool, log);
-  const parts = await createApiParts(FEATURES, { config, pool, temporal, secrets, egress, log });
+  const parts = await createApiParts(FEATURES, {
+    config,
+    pool,
+    temporal,
+    secrets,
+    egress,
+    tokenSecret,
+    log,
+  });
   const deps: ApiDeps = {
     ...parts.deps,
     features: FEATURES,

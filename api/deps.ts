@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -27,7 +28,7 @@ import type { Kept } from '#domain/schema/scalars.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { PayloadCodec } from '@temporalio/common';
 import type { TemporalAccess } from '#temporal/client.ts';
-import type { Authenticator } from './server/auth.ts';
+import type { Credential, RouteAuthenticator } from './server/auth.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Metrics } from './server/metrics.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
@@ -136,7 +137,14 @@ export interface WorkspaceAccess {
 
 /** A module of routes. */
 export interface RouteModule {
-  addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void | Promise<void>;
+  addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthenticator): void | Promise<void>;
+}
+
+/** A page with scripts. */
+export interface BrowserPage {
+  readonly html: string;
+  /** Its Content-Security-Policy. */
+  readonly policy: string;
 }
 
 /**
@@ -152,6 +160,13 @@ export interface FeatureDeps {
     user: string | null,
     refs: readonly string[],
   ): Promise<readonly Attachment[]>;
+  /**
+   * What a request without a key carries in its place. Undefined when it carries nothing. @throws Failure Unauthorized;
+   * Forbidden for a request that its holder may not have intended
+   */
+  findCredential?(request: FastifyRequest): Promise<Credential | undefined>;
+  /** The page that browsers get at `/` and at addresses without a route. Undefined when it is not there. */
+  findPage?(request: FastifyRequest): Promise<BrowserPage | undefined>;
   /** The session that a message to this one goes to, by its chat. Absent without a feature that moves chats. */
   sessionOfChat?(
     tenant: string,

@@ -68,7 +68,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
       'what runs, where, since when; exit 1 when it is not ready',
       { takes: ['json', 'stateDir', 'config'] },
     ],
-    ['open', "open Temporal's web UI, the API's docs or its start page"],
+    ['open', "open the web console, Temporal's web UI or the API's docs"],
     ['logs', 'the log of a part, or of all', { takes: ['json', 'stateDir'] }],
     [
       'env',
@@ -111,7 +111,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ['policy', "the tenant's policy: show, set, history, restore, backtest, proposals"],
     ['allowlist', 'what was allowed always: list, revoke', { from: allowlist }],
     ['egress', 'what tools have asked of the outside: list', { from: egress }],
-    ['api-keys', 'keys of the API: list, create, revoke', { from: apiKeys }],
+    ['api-keys', 'keys of the API: list, create, revoke, me', { from: apiKeys }],
     ['tenants', 'tenants of the deployment, for its operator: list, create', { from: tenants }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
     ['budgets', 'what work may use, and has used: list, show, accounts, add, set, unset, delete'],

@@ -9,6 +9,7 @@ import { artifacts } from './artifacts/feature.ts';
 import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
+import { webConsole } from './console/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
 import { evaluation } from './evaluation/feature.ts';
 import { demo } from './demo/feature.ts';
@@ -40,6 +41,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   browser,
   canvas,
   channels,
+  webConsole,
   customTools,
   evaluation,
   demo,

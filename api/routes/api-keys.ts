@@ -1,4 +1,5 @@
 /** Serves API keys of the caller's tenant, and tenants for the operator, from their rows. */
+import manifest from '../../package.json' with { type: 'json' };
 import {
   type ApiKeyRow,
   insertApiKey,
@@ -12,13 +13,19 @@ import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { type Authenticator, hashSecret, makeKeyId, makeSecret, requireOperator } from '../server/auth.ts';
+import {
+  hashSecret,
+  makeKeyId,
+  makeSecret,
+  requireOperator,
+  type RouteAuthenticator,
+} from '../server/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../server/pages.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): void {
-  const { pool } = deps;
+export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthenticator): void {
+  const { pool, settings } = deps;
 
   serveResource(app, apiKeys, {
     listApiKeys: ({ db, query }) =>
@@ -39,6 +46,10 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator)
       const row = await revokeApiKey(db, id);
       authenticator.forget(id);
       return row !== undefined;
+    },
+    async getMe({ caller: { tenant, keyId: id, keyName: name, user, scopes } }) {
+      const temporal_ui = settings.temporalUiUrl?.replace(/\/+$/, '');
+      return { tenant, key: { id, name }, user, scopes: [...scopes], version: manifest.version, temporal_ui };
     },
   });
 

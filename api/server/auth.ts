@@ -1,6 +1,6 @@
 /**
- * Authenticates callers: by bearer keys only, not by cookies or the query. A cookie would let other sites act, and a
- * query ends up in logs. The tenant comes from the key and from nothing else.
+ * Authenticates callers by bearer keys, and by what a feature accepts in place of a key. A key is never read from the
+ * query, which ends up in logs. The tenant comes from the key and from nothing else.
  */
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -21,10 +21,25 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/**
+ * What a feature accepts in place of a key, such as the cookie of a browser. The feature guards it against requests that
+ * its holder did not intend.
+ */
+export interface Credential {
+  /** Distinguishes it from others of the key. */
+  readonly id: string;
+  /** The key that it stands for; its rights are those of the key. */
+  readonly key: ApiKeyRow;
+  /** Whether it is still accepted; called now and then while a stream is open. */
+  isValid(): Promise<boolean>;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null on the few routes that need no key. */
     caller: Caller | null;
+    /** Set when the caller sent something else in place of a key. */
+    credential: Credential | null;
   }
   interface FastifyContextConfig {
     /** The scope a route needs; `public` needs no key. */
@@ -60,8 +75,18 @@ export function hashSecret(secret: string): Buffer {
 export interface Authenticator {
   /** Throws Unauthorized; Unavailable errors of the database pass through. */
   authenticate(header: string | undefined): Promise<Caller>;
+  /** Throws as `authenticate` does. */
+  findKey(secret: string): Promise<ApiKeyRow>;
   /** Must be called when a key is revoked in this process. */
   forget(keyId: string): void;
+}
+
+/** The authenticator as routes get it. */
+export interface RouteAuthenticator extends Pick<Authenticator, 'forget'> {
+  /** Finds a key that a request carries in its body. @throws Failure Unauthorized; RateLimited after many wrong ones */
+  findKey(request: FastifyRequest, secret: string): Promise<ApiKeyRow>;
+  /** Counts a wrong secret of another kind, and throws the error, or RateLimited in its place. */
+  refuse(request: FastifyRequest, error: unknown): Promise<never>;
 }
 
 export function createAuthenticator(pool: Pool, now: () => number = Date.now): Authenticator {
@@ -81,29 +106,39 @@ export function createAuthenticator(pool: Pool, now: () => number = Date.now): A
     return row;
   }
 
+  async function findKey(secret: string): Promise<ApiKeyRow> {
+    if (!isSecret(secret)) throw unknownKey();
+    const hash = hashSecret(secret);
+    const row = await find(hash);
+    if (!row || !timingSafeEqual(row.hash, hash)) throw unknownKey();
+    if (row.revoked_at || (row.expires_at && row.expires_at.getTime() <= now())) throw unknownKey();
+    return row;
+  }
+
   return {
     async authenticate(header) {
       const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
       if (secret === undefined)
         throw new Failure('Unauthorized', 'Send the API key as "Authorization: Bearer tc_…"');
-      if (!isSecret(secret)) throw unknownKey();
-      const hash = hashSecret(secret);
-      const row = await find(hash);
-      if (!row || !timingSafeEqual(row.hash, hash)) throw unknownKey();
-      if (row.revoked_at || (row.expires_at && row.expires_at.getTime() <= now())) throw unknownKey();
-      const isAdmin = row.scopes.includes('admin');
-      return {
-        tenant: row.tenant_id,
-        keyId: row.id,
-        keyName: row.name,
-        user: row.user_id,
-        confinedTo: isAdmin ? null : row.user_id,
-        scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || isAdmin)),
-      };
+      return callerOfKey(await findKey(secret));
     },
+    findKey,
     forget(keyId) {
       for (const [name, { row }] of cache) if (row.id === keyId) cache.delete(name);
     },
+  };
+}
+
+/** The identity that a key gives, whichever way a request carries it. */
+export function callerOfKey(row: ApiKeyRow): Caller {
+  const isAdmin = row.scopes.includes('admin');
+  return {
+    tenant: row.tenant_id,
+    keyId: row.id,
+    keyName: row.name,
+    user: row.user_id,
+    confinedTo: isAdmin ? null : row.user_id,
+    scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || isAdmin)),
   };
 }
 

@@ -15,13 +15,14 @@ declare module 'fastify' {
   }
 }
 
+const WRITES_NOTHING = new Set(['GET', 'HEAD', 'DELETE']);
 /** Limits the listed places, because many texts of a definition may contain a secret. */
 const MAX_NAMED = 50;
 
 export function refuseSecretsOfRoutes(app: Api, deps: Pick<ApiDeps, 'secrets'>): void {
   app.addHook('preHandler', async (request) => {
     const { scope, isDefinition } = request.routeOptions.config;
-    if (scope === 'public' || request.method === 'GET' || request.method === 'DELETE') return;
+    if (scope === 'public' || WRITES_NOTHING.has(request.method)) return;
     const scrubber = await deps.secrets.vault.scrubberOf(callerOf(request).tenant);
     refuseSecretIds(scrubber, request.params, 'params');
     if (isDefinition) refuseSecretDefinition(scrubber, request.body, 'body');

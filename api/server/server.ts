@@ -8,7 +8,8 @@ import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Failure } from '#domain/errors.ts';
-import { type Authenticator, createAuthenticator, requireScope } from './auth.ts';
+import { callerOfKey, createAuthenticator, requireScope, type RouteAuthenticator } from './auth.ts';
+import { type IsPage, recognizePages } from './browser-pages.ts';
 import { allowOrigins } from './cors.ts';
 import type { Api, ApiDeps, RouteModule } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
@@ -51,7 +52,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     logger: {
       level: deps.logLevel,
       base: { part: 'api' },
-      redact: ['req.headers.authorization'],
+      redact: ['req.headers.authorization', 'req.headers.cookie'],
       stream: deps.logs,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -96,7 +97,8 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   checkOrigins(app, settings, origins);
   allowOrigins(app, origins);
   await addRateLimit(app, settings.rateLimitPerMinute);
-  const authenticator = addAuthentication(app, deps);
+  const isPage = recognizePages(app, deps);
+  const authenticator = addAuthentication(app, deps, isPage);
   refuseSecretsOfRoutes(app, deps);
   useIdempotency(app, deps.pool);
   app.addHook('onResponse', async (request, reply) => {
@@ -117,7 +119,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   });
 
   await describeApi(app);
-  answerUnknownRoutes(app);
+  answerUnknownRoutes(app, deps, isPage);
   await addAllRoutes(app, deps, authenticator);
   serveErrorPage(app);
   serveOpenApi(app);
@@ -126,7 +128,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
 }
 
 /** Each file below `routes/` adds its own routes, by its name, then each feature; the order is that of the OpenAPI document. */
-async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: Authenticator): Promise<void> {
+async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthenticator): Promise<void> {
   const folder = new URL('../routes/', import.meta.url);
   const own = (await readdir(folder, { recursive: true }))
     .filter((file) => file.endsWith('.ts'))
@@ -160,25 +162,39 @@ async function addSecurityHeaders(app: Api, tls: boolean): Promise<void> {
 const DOCS_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-function addAuthentication(app: Api, deps: ApiDeps): Authenticator {
+function addAuthentication(app: Api, deps: ApiDeps, isPage: IsPage): RouteAuthenticator {
   const authenticator = createAuthenticator(deps.pool);
   const careFor = createTenantCare(deps.pool, deps.models);
   app.decorateRequest('caller', null);
+  app.decorateRequest('credential', null);
   const slowDown = countWrongKeys(app);
   app.addHook('onRequest', async (request) => {
     const { url } = request.routeOptions;
     const scope = url?.startsWith('/docs') ? 'public' : request.routeOptions.config.scope;
-    if (scope === 'public') return;
-    // Two keys count as none, because a proxy before us may have judged the other one.
+    if (scope === 'public' || isPage(request)) return;
     const keys = rawValues(request.raw, 'authorization');
-    const caller = await authenticator
-      .authenticate(keys.length > 1 ? keys.join(', ') : keys[0])
-      .catch((error: unknown) => slowDown(request, error));
+    // Whoever sends a key means that key, whatever else the request carries.
+    const credential = keys.length === 0 ? await deps.findCredential?.(request) : undefined;
+    request.credential = credential ?? null;
+    // Two keys count as none, because a proxy before us may have judged the other one.
+    const caller = credential
+      ? callerOfKey(credential.key)
+      : await authenticator
+          .authenticate(keys.length > 1 ? keys.join(', ') : keys[0])
+          .catch((error: unknown) => {
+            if (keys.length === 0) throw error;
+            return slowDown(request, error);
+          });
     request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
     if (scope) requireScope(caller, scope);
     await careFor(caller.tenant);
   });
-  return authenticator;
+  return {
+    forget: authenticator.forget,
+    findKey: (request, secret) =>
+      authenticator.findKey(secret).catch((error: unknown) => slowDown(request, error)),
+    refuse: slowDown,
+  };
 }
 
 async function addRateLimit(app: Api, perMinute: number): Promise<void> {

@@ -5,14 +5,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
 import { keysInForce } from '#store/api-key-store.ts';
-import { callerOf } from './auth.ts';
+import { callerOf, type Credential } from './auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { type SseSource, streamSse } from './sse-stream.ts';
 
 /** A browser has a few, a console for a team some dozens. */
 const MAX_STREAMS_PER_KEY = 200;
 
-/** A stream ends at most this long after its key was revoked or has expired. */
+/** A stream ends at most this long after its key, or what stands for the key, is no longer valid. */
 const KEY_CHECK_MS = 5_000;
 
 export interface SseReplies {
@@ -23,11 +23,15 @@ export interface SseReplies {
   open(request: FastifyRequest, reply: FastifyReply, source: SseSource, key?: string): Promise<void>;
 }
 
-/** The streams of one key, which end when the key is no longer valid. */
+/** The streams of one key or credential, which end when it is no longer valid. */
 interface Holder {
   streams: number;
   readonly tenant: string;
+  /** The caller's key. */
+  readonly keyId: string;
+  /** The key whose end ends the streams. */
   readonly id: string;
+  readonly credential: Credential | null;
   readonly ending: AbortController;
 }
 
@@ -39,11 +43,23 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
   async function probe(): Promise<void> {
     const held = [...holders.values()];
     const valid = new Set((await keysInForce(pool, held)).map(({ tenant, id }) => `${tenant}/${id}`));
-    for (const { tenant, id, ending } of held) if (!valid.has(`${tenant}/${id}`)) ending.abort();
+    await Promise.all(
+      held.map(async ({ tenant, id, credential, ending }) => {
+        if (!valid.has(`${tenant}/${id}`) || (await credential?.isValid()) === false) ending.abort();
+      }),
+    );
   }
 
-  function hold(name: string, tenant: string, id: string): Holder {
-    const made = { streams: 0, tenant, id, ending: new AbortController() };
+  /** The streams of the key and of all credentials that stand for it. */
+  function streamsOf(tenant: string, keyId: string): number {
+    let streams = 0;
+    for (const holder of holders.values())
+      if (holder.tenant === tenant && holder.keyId === keyId) streams += holder.streams;
+    return streams;
+  }
+
+  function hold(name: string, held: Omit<Holder, 'streams' | 'ending'>): Holder {
+    const made = { ...held, streams: 0, ending: new AbortController() };
     holders.set(name, made);
     // While Postgres is away, nothing new is sent either.
     timer ??= setInterval(() => void probe().catch(() => undefined), KEY_CHECK_MS);
@@ -60,13 +76,14 @@ export function createSseReplies(app: Api, { metrics, pool }: Pick<ApiDeps, 'met
   return {
     async open(request, reply, source, key) {
       const { tenant, keyId } = callerOf(request);
-      const name = `${tenant}/${keyId}`;
-      const known = holders.get(name);
-      if (known && known.streams >= MAX_STREAMS_PER_KEY)
-        throw new Failure('RateLimited', `This key has ${known.streams} event streams open; close some`, {
+      const { credential } = request;
+      const name = [tenant, keyId, ...(credential ? [credential.id] : [])].join('/');
+      const open = streamsOf(tenant, keyId);
+      if (open >= MAX_STREAMS_PER_KEY)
+        throw new Failure('RateLimited', `This key has ${open} event streams open; close some`, {
           retry_after: 5,
         });
-      const holder = known ?? hold(name, tenant, key ?? keyId);
+      const holder = holders.get(name) ?? hold(name, { tenant, keyId, id: key ?? keyId, credential });
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       reply.raw.on('error', () => gone.abort());

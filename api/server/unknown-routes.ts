@@ -1,16 +1,19 @@
-/** Answers 404 for unknown addresses, and 405 with `Allow` for known addresses with wrong methods. */
+/** Answers 404 for unknown addresses, unless they are pages, and 405 with `Allow` for known addresses with wrong methods. */
 import { Failure } from '#domain/errors.ts';
-import type { Api } from '../deps.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { type IsPage, sendPage } from './browser-pages.ts';
 
 /** Must be called before the routes are added. */
-export function answerUnknownRoutes(app: Api): void {
+export function answerUnknownRoutes(app: Api, { findPage }: Pick<ApiDeps, 'findPage'>, isPage: IsPage): void {
   const known = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     const route = known.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
     for (const one of [method].flat()) route.methods.add(one);
     known.set(url, route);
   });
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
+    const page = isPage(request) ? await findPage?.(request) : undefined;
+    if (page) return sendPage(reply, page);
     const path = request.url.split('?', 1)[0] ?? '';
     // An address can be a route of its own and, for other methods, match another route's parameter.
     const methods = new Set(

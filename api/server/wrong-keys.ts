@@ -26,7 +26,7 @@ export function countWrongKeys(app: Api): (request: FastifyRequest, error: unkno
   const count = app.createRateLimit(options);
   return async (request, error) => {
     const isWrongKey = error instanceof Failure && error.type === 'Unauthorized';
-    if (!isWrongKey || request.headers.authorization === undefined) throw error;
+    if (!isWrongKey) throw error;
     const tries = await count(request);
     if (tries.isAllowed || !tries.isExceeded) throw error;
     throw new Failure('RateLimited', 'Too many wrong keys from this address', {

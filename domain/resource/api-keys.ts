@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_TENANT } from '../ids.ts';
 import { SCOPES } from '../schema/api-key.ts';
 import { labelSchema, nameSchema, timeSchema } from '../schema/scalars.ts';
-import { defineResource } from './define-resource.ts';
+import { defineResource, operation } from './define-resource.ts';
 
 const keySchema = z.object({
   id: z.string(),
@@ -17,6 +17,15 @@ const keySchema = z.object({
 
 /** `secret` is null in a repeated answer (Idempotency-Key), because it is not stored. */
 const newKeySchema = keySchema.extend({ secret: z.string().nullable() });
+
+const meSchema = z.object({
+  tenant: nameSchema,
+  key: z.object({ id: z.string(), name: z.string() }),
+  user: z.string().nullable(),
+  scopes: z.array(z.enum(SCOPES)).describe('All that it has; admin has the others'),
+  version: z.string().describe('Of the server'),
+  temporal_ui: z.string().nullable(),
+});
 
 export const apiKeys = defineResource(
   {
@@ -79,6 +88,23 @@ export const apiKeys = defineResource(
       description: 'Other API processes may take it for 10 seconds more.',
       refuses: ['Conflict'],
       command: { word: 'revoke', help: 'revoke a key', says: (id) => `${id} is revoked` },
+    }),
+    getMe: operation({
+      path: '/v1/me',
+      method: 'GET',
+      scope: 'read',
+      summary: 'See who the caller is and what it may do',
+      answer: meSchema,
+      command: {
+        word: 'me',
+        help: 'the key in use: its tenant, user and scopes',
+        fields: ({ key, scopes, ...rest }) => ({
+          key: key.id,
+          name: key.name,
+          ...rest,
+          scopes: scopes.join(' '),
+        }),
+      },
     }),
   }),
 );

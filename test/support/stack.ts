@@ -81,6 +81,8 @@ export interface TestApiOptions {
   readonly artifacts?: Config['artifacts'];
   /** The setting of the worker. */
   readonly egress?: RuleSettings['egress'];
+  /** The web console, which is absent by default. */
+  readonly console?: Partial<Config['console']>;
   /** Where chat services are. */
   readonly services?: ChannelDeps['services'];
   /** If present, the API logs everything to it. */
@@ -132,7 +134,10 @@ interface Parts {
 }
 
 /** The settings of features' parts. */
-function configOf({ egress = {}, services = {}, artifacts }: TestApiOptions, cwd: string): Config {
+function configOf(
+  { egress = {}, services = {}, artifacts, settings, console = { enabled: false } }: TestApiOptions,
+  cwd: string,
+): Config {
   const config = loadConfig({ env: {}, cwd });
   return {
     ...config,
@@ -140,6 +145,8 @@ function configOf({ egress = {}, services = {}, artifacts }: TestApiOptions, cwd
     egress,
     channels: services,
     artifacts: artifacts ?? config.artifacts,
+    api: { ...config.api, publicUrl: settings?.publicUrl },
+    console: { ...config.console, ...console },
   } as Config;
 }
 
@@ -182,7 +189,9 @@ async function serve(
   const egress = createEgress({ resolve: resolveHost, record: (row) => insertEgressRow(pool, row) });
   const config = configOf(options, root);
   const log = { info: ignore, warn: ignore };
-  const ofFeatures = await createApiParts(features, { config, pool, temporal, secrets, egress, log });
+  const tokenSecret = worker?.tokenSecret ?? 'of nobody';
+  const core = { config, pool, temporal, secrets, egress, tokenSecret, log };
+  const ofFeatures = await createApiParts(features, core);
   const deps: ApiDeps = {
     ...ofFeatures.deps,
     features,
@@ -195,7 +204,7 @@ async function serve(
     feed,
     notifier,
     secrets,
-    tokenSecret: worker?.tokenSecret ?? 'of nobody',
+    tokenSecret,
     metrics: createMetrics(),
     models: worker?.models ?? createModels({ providers: {} }),
     tools: createToolDirectory(catalog, catalogs),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
 import { escapeHtml, page, PAGE_POLICY } from '../../server/html-page.ts';
+import { acceptsPages, sendPage } from '../../server/browser-pages.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 
 const startSchema = z.object({
@@ -16,7 +17,7 @@ const startSchema = z.object({
 
 type Start = z.infer<typeof startSchema>;
 
-export function addRoutes(app: Api, { settings }: Pick<ApiDeps, 'settings'>): void {
+export function addRoutes(app: Api, { settings, findPage }: ApiDeps): void {
   const ui = settings.temporalUiUrl?.replace(/\/+$/, '') ?? null;
   const waiting = encodeURIComponent("WorkflowType='approval' AND ExecutionStatus='Running'");
   app.get(
@@ -45,7 +46,9 @@ export function addRoutes(app: Api, { settings }: Pick<ApiDeps, 'settings'>): vo
           `${ui}/namespaces/${encodeURIComponent(settings.temporalNamespace)}/workflows?query=${waiting}`,
       };
       reply.header('vary', 'accept');
-      if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return start;
+      if (!acceptsPages(request)) return start;
+      const found = await findPage?.(request);
+      if (found) return sendPage(reply, found) as never;
       reply.serializer(String).header('content-security-policy', PAGE_POLICY);
       return await reply.type('text/html; charset=utf-8').send(startPage(start) as never);
     },

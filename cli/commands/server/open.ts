@@ -4,14 +4,15 @@ import { CliError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
+import { consoleAddress } from '#cli/services/console-address.ts';
 import { openInBrowser } from '#cli/services/browser.ts';
 
-const PAGES = ['ui', 'docs', 'approvals', 'start'] as const;
+const PAGES = ['console', 'ui', 'docs', 'approvals', 'start'] as const;
 
 export function register(command: Command): void {
   const help =
-    "ui: Temporal's web UI; approvals: in it, those that wait; docs: the API's reference; start: the API's first page";
-  command.addArgument(new Argument('[page]', help).choices(PAGES).default('ui')).action(open);
+    "console: the web console, logged in with the key, by a link that works once; ui: Temporal's web UI; approvals: in it, those that wait; docs: the API's reference; start: the API's first page";
+  command.addArgument(new Argument('[page]', help).choices(PAGES).default('console')).action(open);
 }
 
 async function open(page: (typeof PAGES)[number], options: ApiOptions): Promise<void> {
@@ -26,6 +27,7 @@ async function open(page: (typeof PAGES)[number], options: ApiOptions): Promise<
 /** The API reports the addresses, so that this also works for one that runs elsewhere. */
 async function addressOf(page: (typeof PAGES)[number], client: Client): Promise<string> {
   const { url } = client.target();
+  if (page === 'console') return consoleAddress(client);
   if (page === 'start') return `${url}/`;
   if (page === 'docs') return `${url}/docs`;
   const places = await client.get<{ temporal_ui?: string | null; approvals?: string | null }>('/');

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#config';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
-import { wholeNumber } from '#cli/command-context.ts';
+import { createContext, wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
+import { consoleAddress } from '#cli/services/console-address.ts';
 import { endFormerStart } from '#cli/services/leftovers.ts';
 import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/services/run-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
@@ -126,7 +127,9 @@ async function run(
   const { info } = stack;
   state.publish(info);
   announced = true;
-  announce(out, { json, config, info, onlyServices, seconds: (performance.now() - began) / 1_000 });
+  const seconds = (performance.now() - began) / 1_000;
+  const console = json || onlyServices ? undefined : await consoleLink(config);
+  announce(out, { json, config, info, onlyServices, seconds, console });
 
   const name = await signal.first;
   if (!json) out.line(`\nEnding (${name}); once more to end at once.`);
@@ -163,7 +166,14 @@ async function setUp(config: Config, progress: ProgressOptions): Promise<ExitCod
 
 function announce(
   out: Output,
-  run: { json: boolean; config: Config; info: StackInfo; onlyServices: boolean; seconds: number },
+  run: {
+    json: boolean;
+    config: Config;
+    info: StackInfo;
+    onlyServices: boolean;
+    seconds: number;
+    console: string | undefined;
+  },
 ): void {
   const { config, info } = run;
   if (run.json) {
@@ -193,8 +203,14 @@ function announce(
     Logs: `${shortPath(config.stateDir)}/logs`,
   });
   if (providers.length === 0) out.line('\nFor real models set OPENAI_API_KEY or another key.');
+  if (run.console !== undefined) out.line(`\nConsole, once within ten minutes:\n  ${run.console}`);
   if (!run.onlyServices) out.line(`\nTry:  ${out.paint('bold', 'npx tempoclaw chat')}`);
   out.line(out.paint('dim', 'Ctrl-C ends everything.'));
+}
+
+/** A link that logs the person's browser in; undefined when there is no console, or its key is elsewhere. */
+function consoleLink({ stateDir }: Config): Promise<string | undefined> {
+  return consoleAddress(createContext({ stateDir }).client).catch(() => undefined);
 }
 
 function alreadyRunning(stateDir: string): CliError {

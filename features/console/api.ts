@@ -1,0 +1,30 @@
+/** The console in the API: its pages, and its sessions in place of keys. */
+import type { ApiCore } from '#api/api-parts.ts';
+import type { ApiPart } from '#domain/feature.ts';
+import { type BuiltConsole, openBuiltConsole } from './built-files.ts';
+import { type ConsoleSessions, createConsoleSessions } from './sessions.ts';
+
+const BUILT = new URL('../../console/dist/', import.meta.url);
+
+declare module '#api/deps.ts' {
+  interface FeatureDeps {
+    /** Absent when the settings turn the console off. */
+    readonly webConsole?: { readonly sessions: ConsoleSessions; readonly files: BuiltConsole };
+  }
+}
+
+export function createApiPart(core: ApiCore): ApiPart {
+  const { api, console } = core.config;
+  if (!console.enabled) return {};
+  const sessions = createConsoleSessions(core);
+  const files = openBuiltConsole(BUILT);
+  const publicUrl = api.publicUrl === undefined ? undefined : new URL(api.publicUrl);
+  return {
+    deps: {
+      webConsole: { sessions, files },
+      findCredential: sessions.find,
+      findPage: ({ host }) =>
+        files.page(host === publicUrl?.host ? `${publicUrl.pathname.replace(/\/+$/, '')}/` : '/'),
+    },
+  };
+}
