@@ -13,6 +13,7 @@ const OURS = [
   'api',
   'cli',
   'config',
+  'console',
   'scripts',
   'test',
   'bench',
@@ -184,6 +185,19 @@ module.exports = {
       comment: 'commands use the HTTP contract; only services start processes',
       from: { path: '^cli/', pathNot: '^cli/(services|commands/server)/' },
       to: { path: '^(api|workflows|workers|activities|store|policy|temporal|test|bench)/' },
+    },
+    {
+      name: 'console-is-for-browsers',
+      severity: 'error',
+      comment: 'its pages have the HTTP API, whose types are generated, and packages that its build contains',
+      from: { path: '^console/src/' },
+      to: {
+        path: '.',
+        pathNot: [
+          '^console/src/',
+          '^node_modules/(preact|@preact/signals|dompurify|eventsource-parser|marked)/',
+        ],
+      },
     },
     {
       name: 'nothing-imports-workers',

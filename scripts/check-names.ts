@@ -27,7 +27,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 const FILES = globSync(
-  '{packages,domain,features,workflows,policy,store,temporal,activities,workers,api,cli,config,scripts,bench}/**/*.ts',
+  '{packages,domain,features,workflows,policy,store,temporal,activities,workers,api,cli,console,config,scripts,bench}/**/*.{ts,tsx}',
   {
     exclude: (path) => /(^|\/)(node_modules|test)$/.test(path),
   },
@@ -80,7 +80,14 @@ function wordsIn(name: string): readonly string[] {
 
 const problems = FILES.flatMap((file) => {
   const names = new Set<string>();
-  namesIn(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript', target: 'es2022' }), names);
+  namesIn(
+    parseSync(readFileSync(file, 'utf8'), {
+      syntax: 'typescript',
+      tsx: file.endsWith('.tsx'),
+      target: 'es2022',
+    }),
+    names,
+  );
   return [...names].flatMap((name) =>
     wordsIn(name).flatMap((word) =>
       Object.hasOwn(REFUSED, word) ? [`${file}: ${name}: write ${REFUSED[word] ?? ''}`] : [],

@@ -9,7 +9,7 @@ import { delimiter } from 'node:path';
 
 /** Folders that contain code. */
 const folders =
-  'packages domain features workflows policy store temporal activities workers api cli config scripts test bench'.split(
+  'packages domain features workflows policy store temporal activities workers api cli console/src config scripts test bench'.split(
     ' ',
   );
 
@@ -17,6 +17,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['format', 'biome', 'format', '.'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings', 'config.ts', ...folders],
   ['types', 'tsc', '--noEmit'],
+  ['types of the console', 'tsc', '--noEmit', '--project', 'console'],
   ['boundaries', 'depcruise', '--config', '.dependency-cruiser.cjs', 'config.ts', ...folders],
   ['dead code', 'knip'],
   ['names', process.execPath, 'scripts/check-names.ts'],

@@ -1,0 +1,87 @@
+/** Sends typed requests to the API of this origin. */
+import type { Operations } from './operations.ts';
+import { OFFLINE, type Problem, readProblem, type Result } from './problem.ts';
+
+export type OperationName = keyof Operations;
+
+/** The parts of a request; those without fields may be omitted. */
+export type RequestParts<Name extends OperationName> = Partial<Pick<Operations[Name], 'query'>> &
+  Parts<'params', Operations[Name]['params']> &
+  Parts<'body', Operations[Name]['body']>;
+
+type Parts<Part extends string, Value> = Value extends undefined
+  ? {}
+  : {} extends Value
+    ? { readonly [Key in Part]?: Value }
+    : { readonly [Key in Part]: Value };
+
+interface AnyParts {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+/** The session of this browser, which api/session.ts sets. */
+export const credentials: { csrf: string; onEnd: () => void } = { csrf: '', onEnd: () => undefined };
+
+/** Resolves with the answer or the problem, and never rejects, except with the abort of `signal`. */
+export async function request<Name extends OperationName>(
+  name: Name,
+  parts: RequestParts<Name>,
+  signal?: AbortSignal,
+): Promise<Result<Operations[Name]['answer']>> {
+  const { method, address } = addressOf(name, parts);
+  const { body } = parts as AnyParts;
+  const answer = await send(method, address, body, signal);
+  if (!(answer instanceof Response)) return { ok: false, problem: answer };
+  if (answer.ok) {
+    const data = answer.status === 204 ? undefined : await answer.json().catch(() => undefined);
+    return { ok: true, data: data as Operations[Name]['answer'] };
+  }
+  const problem = await readProblem(answer);
+  if (problem.status === 401) credentials.onEnd();
+  return { ok: false, problem };
+}
+
+/** `path` is relative to the page's base. */
+export async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Response | Problem> {
+  try {
+    return await fetch(new URL(path, document.baseURI), {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(method !== 'GET' && { 'x-csrf-token': credentials.csrf }),
+        // A login must never be answered from a store.
+        ...(method === 'POST' && path.startsWith('v1/') && { 'idempotency-key': randomId() }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return OFFLINE;
+  }
+}
+
+export function addressOf(name: string, { params = {}, query = {} }: AnyParts) {
+  const [method = 'GET', path = ''] = name.split(' ');
+  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] ?? ''));
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) search.append(key, String(one));
+  return { method, address: `${filled.slice(1)}${search.size > 0 ? `?${search}` : ''}` };
+}
+
+/** `crypto.randomUUID` is missing where the page was not loaded over TLS. */
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}

@@ -1,0 +1,34 @@
+/** The pages, each loaded when it is first shown. A new page is a line here and a file in pages/. */
+import { computed } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { currentPath, type PageProps } from './router.ts';
+
+export interface Route {
+  /** `/sessions/:key`; the page gets `params.key`. */
+  readonly path: string;
+  readonly title: string;
+  /** Its place in the navigation, with the keys that lead there. */
+  readonly nav?: { readonly icon: string; readonly keys: string };
+  load(): Promise<{ readonly default: ComponentType<PageProps> }>;
+}
+
+export const HOME = 'sessions';
+
+/** The path of the page that is shown: the first one's, where the address names none. */
+export const pagePath = computed(() =>
+  currentPath.value === '/' || currentPath.value === '/login' ? `/${HOME}` : currentPath.value,
+);
+
+export const ROUTES: readonly Route[] = [
+  {
+    path: '/sessions',
+    title: 'Sessions',
+    nav: { icon: '☰', keys: 'g s' },
+    load: () => import('../pages/sessions/session-list.tsx'),
+  },
+  {
+    path: '/sessions/:key',
+    title: 'Session',
+    load: () => import('../pages/sessions/session-view.tsx'),
+  },
+];

@@ -1,0 +1,59 @@
+/** One thing that was said or done in a session. */
+import { Markdown } from '../../components/markdown.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import type { FeedItem } from './session-feed.ts';
+
+export function FeedRow({ item }: { readonly item: FeedItem }) {
+  switch (item.kind) {
+    case 'message':
+      return (
+        <article class="feed-message">
+          <header>
+            You <TimeAgo at={item.at} />
+          </header>
+          <p class="plain-text">{item.text}</p>
+        </article>
+      );
+    case 'answer':
+      return (
+        <article class="feed-answer" aria-busy={!item.isDone}>
+          <header>
+            Agent <TimeAgo at={item.at} />
+          </header>
+          <Markdown text={item.text} />
+        </article>
+      );
+    case 'call':
+      return <CallRow item={item} />;
+    case 'note':
+      return <p class={`feed-note ${item.tone}`}>{item.text}</p>;
+  }
+}
+
+const SIGNS = { running: '●', done: '✔', failed: '✘' } as const;
+
+function CallRow({ item }: { readonly item: FeedItem & { readonly kind: 'call' } }) {
+  const { state, summary, code, ms, output, preview } = item;
+  const more = [output, preview].filter(Boolean).join('\n').trim();
+  const head = (
+    <>
+      <span class={`sign ${state}`} role="img" aria-label={state}>
+        {SIGNS[state]}
+      </span>{' '}
+      <code>{summary}</code>
+      {ms !== undefined && <small> {durationText(ms)}</small>}
+      {code && <small class="bad"> {code}</small>}
+    </>
+  );
+  if (more === '') return <p class="feed-call">{head}</p>;
+  return (
+    <details class="feed-call">
+      <summary>{head}</summary>
+      <pre>{more}</pre>
+    </details>
+  );
+}
+
+function durationText(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,95 @@
+/** One session: what was said and done, live. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { type EventStream, followEvents } from '../../api/event-stream.ts';
+import { addressOf } from '../../api/request.ts';
+import { useRequest } from '../../api/use-request.ts';
+import { hrefOf, type PageProps } from '../../app/router.ts';
+import { CopyAs } from '../../components/copy-as.tsx';
+import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
+import { FeedRow } from './feed-row.tsx';
+import { createFeed, type FeedItem, type FeedStatus } from './session-feed.ts';
+
+export default function SessionView({ params: { key = '' } }: PageProps) {
+  const session = useRequest('GET /v1/sessions/{key}', { params: { key } });
+  const { items, status, stream } = useSessionFeed(key);
+  const shown = session.data.value;
+  if (!shown)
+    return session.problem.value ? (
+      <ProblemNotice problem={session.problem.value} retry={session.reload} />
+    ) : (
+      <p class="notice" aria-busy="true" />
+    );
+  const state = status.value ?? shown.status;
+  return (
+    <section class="page">
+      <div class="page-head">
+        <p class="trail">
+          <a href={hrefOf('sessions')}>Sessions</a> /
+        </p>
+        <h1>{shown.title ?? shown.key}</h1>
+        <span class={`badge ${state}`}>{state.replace('_', ' ')}</span>
+        <span class="row-more">
+          {shown.agent}
+          {shown.user && ` · ${shown.user}`}
+        </span>
+        <CopyAs
+          name="GET /v1/sessions/{key}/messages"
+          parts={{ params: { key } }}
+          command={['sessions', 'messages', key]}
+        />
+        {shown.links.temporal && (
+          <a href={shown.links.temporal} target="_blank" rel="noreferrer">
+            Temporal
+          </a>
+        )}
+      </div>
+      <StreamNotice stream={stream.value} />
+      <VirtualList
+        items={items.value}
+        keyOf={(item) => item.key}
+        label={`What was said and done in ${shown.title ?? shown.key}`}
+        estimate={72}
+        follows
+      >
+        {(item) => <FeedRow item={item} />}
+      </VirtualList>
+    </section>
+  );
+}
+
+function StreamNotice({ stream }: { readonly stream: EventStream | undefined }) {
+  const problem = stream?.problem.value;
+  if (problem) return <ProblemNotice problem={problem} />;
+  const isCut = stream?.state.value === 'reconnecting';
+  return (
+    <p class="stream-state" role="status">
+      {isCut && 'The connection was cut; reconnecting…'}
+    </p>
+  );
+}
+
+/** The feed of a session from its first event that is kept. */
+function useSessionFeed(key: string) {
+  const items = useSignal<readonly FeedItem[]>([]);
+  const status = useSignal<FeedStatus | undefined>(undefined);
+  const stream = useSignal<EventStream | undefined>(undefined);
+  useEffect(() => {
+    let feed = createFeed();
+    const { address } = addressOf('GET /v1/sessions/{key}/events', { params: { key } });
+    const opened = followEvents(address, {
+      deliver(events) {
+        feed.add(events);
+        items.value = feed.items();
+        status.value = feed.status();
+      },
+      reset() {
+        feed = createFeed();
+      },
+    });
+    stream.value = opened;
+    return () => opened.close();
+  }, [key]);
+  return { items, status, stream };
+}

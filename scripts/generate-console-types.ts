@@ -1,0 +1,118 @@
+/**
+ * Makes console/src/api/operations.ts from the OpenAPI document: the types of the operations that the console's sources
+ * name, such as 'GET /v1/sessions/{key}'.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import type { ApiDeps } from '#api/deps.ts';
+import { createServer } from '#api/server/server.ts';
+import { FEATURES } from '#features';
+import { keepPage } from './generated-page.ts';
+
+const FILE = 'console/src/api/operations.ts';
+const NAMED = /['"]((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^'"]*)['"]/g;
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+}
+
+interface Operation {
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly required?: boolean;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: { readonly content?: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+/** Stands for every part of the API that routes use only when a request comes. */
+const ABSENT: unknown = new Proxy(() => undefined, {
+  get: (_target, name) => (name === 'then' || name === Symbol.toPrimitive ? undefined : ABSENT),
+  apply: () => ABSENT,
+});
+
+async function readDocument(): Promise<Readonly<Record<string, Readonly<Record<string, Operation>>>>> {
+  const settings = { rateLimitPerMinute: 0, bodyLimitBytes: 1, corsOrigins: [], allowedHosts: [] };
+  const own: Record<string, unknown> = { features: FEATURES, settings, logLevel: 'silent' };
+  for (const name of ['codec', 'logs', 'findPage', 'findCredential', 'webConsole']) own[name] = undefined;
+  const deps = new Proxy(own, { get: (all, name) => (name in all ? all[String(name)] : ABSENT) });
+  const app = await createServer(deps as unknown as ApiDeps);
+  return app.swagger().paths as never;
+}
+
+function typeOf(schema: Schema | undefined): string {
+  if (schema === undefined) return 'unknown';
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  const either = schema.anyOf ?? schema.oneOf;
+  if (either) return [...new Set(either.map(typeOf))].join(' | ');
+  if (schema.allOf) return schema.allOf.map((part) => `(${typeOf(part)})`).join(' & ');
+  if (typeof schema.type === 'object')
+    return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');
+  if (schema.type === 'integer') return 'number';
+  if (schema.type === 'array') return `readonly (${typeOf(schema.items)})[]`;
+  if (schema.type === 'object') return objectOf(schema);
+  return schema.type ?? 'unknown';
+}
+
+function objectOf({ properties = {}, required = [], additionalProperties }: Schema): string {
+  const fields = Object.entries(properties).map(
+    ([name, field]) => `readonly ${nameOf(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field)};`,
+  );
+  if (fields.length > 0) return `{ ${fields.join(' ')} }`;
+  const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown';
+  return `Readonly<Record<string, ${value}>>`;
+}
+
+function nameOf(field: string): string {
+  return /^[A-Za-z_]\w*$/.test(field) ? field : JSON.stringify(field);
+}
+
+function entryOf(name: string, { parameters = [], requestBody, responses }: Operation): string {
+  const fieldsOf = (place: string): string =>
+    parameters
+      .filter((one) => one.in === place)
+      .map(
+        ({ name: field, required, schema }) => `${nameOf(field)}${required ? '' : '?'}: ${typeOf(schema)};`,
+      )
+      .join(' ');
+  const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+  return `  '${name}': {
+    params: { ${fieldsOf('path')} };
+    query: { ${fieldsOf('query')} };
+    body: ${requestBody ? typeOf(requestBody.content?.['application/json']?.schema) : 'undefined'};
+    answer: ${answer?.content ? typeOf(Object.values(answer.content)[0]?.schema) : 'undefined'};
+  };`;
+}
+
+const paths = await readDocument();
+const names = globSync('console/src/**/*.{ts,tsx}')
+  .filter((file) => file !== FILE)
+  .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(NAMED)].map(([, name]) => name ?? ''));
+const entries = [...new Set(names)].toSorted().map((name) => {
+  const [method = '', path = ''] = name.split(' ');
+  const operation = paths[path]?.[method.toLowerCase()];
+  if (!operation) throw new Error(`console/src names ${name}, which the OpenAPI document does not have`);
+  return entryOf(name, operation);
+});
+keepPage(
+  FILE,
+  `/** Made by scripts/generate-console-types.ts from the OpenAPI document: the operations that the console uses. */
+export interface Operations {
+${entries.join('\n')}
+}
+`,
+);
+process.exit();

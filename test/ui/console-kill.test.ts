@@ -1,0 +1,71 @@
+/** IN-2, IN-7, F6: kill -9 of the API under a page of the console. The page goes on with no gap and no duplicate. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { createStand, type Stand } from '#test/support/faults.ts';
+import { findChromium, sees, startBrowser } from './browser.ts';
+import { buildFiles, logIn, openConsole } from './console-page.ts';
+
+const chromium = findChromium();
+const skip =
+  chromium === undefined && process.env['CI'] !== 'true' ? 'no Chromium is installed on this machine' : false;
+const STEPS = 20;
+
+describe('F6 kill -9 of the API under the console', { skip, timeout: 600_000 }, () => {
+  let stand: Stand;
+  let browser: Browser;
+  before(async () => {
+    assert.ok(chromium);
+    await buildFiles();
+    stand = await createStand({ workers: 1 });
+    browser = await startBrowser(chromium);
+  });
+  after(async () => {
+    await browser?.close();
+    await stand?.close();
+  });
+
+  it('says that it reconnects, and shows each step once', async () => {
+    const [tenant] = stand.tenants;
+    const { page, complaints } = await openConsole(browser, stand.apiUrl);
+    await logIn(page, tenant.key);
+    const steps = Array.from(
+      { length: STEPS },
+      (_, n) => `Step ${n}.\nexec {"command":"sleep 0.3; echo ran-${n}."}`,
+    );
+    await stand.say(tenant, 'killed', 'killed', { text: [...steps, 'The end.'].join('\nthen\n') });
+    await page.goto(`${stand.apiUrl}/sessions/killed`);
+    await sees(page, /Step 2\./);
+    await stand.api.kill();
+    await sees(page, /reconnecting/);
+    await stand.api.start();
+    await sees(page, /idle/, /The end\.\s*$/);
+    // All items are in the document once the list was scrolled from its beginning to its end.
+    const shown = new Map<string, string>();
+    const list = page.getByRole('list', { name: /^What was said/ });
+    await list.evaluate((element) => element.scrollTo(0, 0));
+    for (let at = 0; at < 60; at += 1) {
+      await page.waitForTimeout(50);
+      for (const [position, text] of (await page.evaluate(
+        "[...document.querySelectorAll('[role=listitem]')].map((one) => [one.getAttribute('aria-posinset'), one.innerText])",
+      )) as [string, string][])
+        shown.set(position, text);
+      await list.evaluate((element) => element.scrollBy(0, 200));
+    }
+    const texts = [...shown.values()];
+    for (let n = 0; n < STEPS; n += 1) {
+      assert.equal(
+        texts.filter((text) => text.startsWith('Agent') && text.includes(`Step ${n}.`)).length,
+        1,
+        `step ${n}`,
+      );
+      assert.equal(
+        texts.filter((text) => text.startsWith('✔') && text.includes(`ran-${n}.`)).length,
+        1,
+        `call ${n}`,
+      );
+    }
+    assert.equal(texts.length, 2 * STEPS + 2, texts.join('\n'));
+    assert.deepEqual(complaints, []);
+  });
+});
