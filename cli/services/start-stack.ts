@@ -22,6 +22,7 @@ import {
   portWords,
   settledPorts,
 } from '@tempoclaw/dev-services/processes';
+import { buildConsole } from './build-console.ts';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
 import { namespaceOf } from './temporal/own-namespace.ts';
@@ -138,7 +139,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       mkdirSync(config.workspaceRoot, { recursive: true, mode: 0o711 });
       const programs = options.onlyServices ? [] : [[workerStep(parts), apiStep(parts)]];
       const groups = [
-        [postgresStep(parts), temporalStep(parts)],
+        [postgresStep(parts), temporalStep(parts), ...(options.onlyServices ? [] : [consoleStep])],
         [migrationStep(config, info), searchAttributeStep(config, info)],
         [namespaceStep(config, info)],
         ...programs,
@@ -165,6 +166,9 @@ interface Parts {
   };
   readonly postgresPorts: () => readonly number[];
 }
+
+/** The API serves the console when its files are there, so nothing waits for it but the end of the start. */
+const consoleStep: Step = { key: 'console', title: 'Console', run: () => buildConsole() };
 
 function postgresStep({ options: { config }, info, processes }: Parts): Step {
   return {

@@ -51,6 +51,25 @@ describe('npm start in a fresh clone', () => {
     assert.match(printed, /npx tempoclaw chat/);
   });
 
+  it('IN-7 builds the console, serves it, and prints a link that logs a browser in once', async () => {
+    const printed = program.printed();
+    assert.match(printed, /Console: built \(\d+\.\d s\)/);
+    const [, address = '', link] = /^ *(http\S+)\/login#([\w-]+)$/m.exec(printed) ?? [];
+    assert.equal(address, program.run.api);
+    const page = await fetch(`${address}/sessions`, { headers: { accept: 'text/html' } });
+    const [script] = /assets\/[\w-]+\.js/.exec(await page.text()) ?? [];
+    assert.equal((await fetch(`${address}/${script}`)).status, 200);
+    const login = () =>
+      fetch(`${address}/console/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ link }),
+      });
+    assert.deepEqual([(await login()).status, (await login()).status], [200, 401]);
+    const made = await cli('open', 'console', '--json');
+    assert.match(String(JSON.parse(made.stdout).address), /\/login#[\w-]{22}$/);
+  });
+
   it('writes run.json for programs, which only its user may read', () => {
     const { run } = program;
     assert.deepEqual(Object.keys(run).sort(), [
