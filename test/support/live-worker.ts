@@ -184,10 +184,15 @@ async function settingsOf(
   return createLiveSettings(loadConfig(input), () => loadConfig(input));
 }
 
+function addressOfRun(): string {
+  const address = process.env['TEST_TEMPORAL_ADDRESS'];
+  if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with `npm test`');
+  return address;
+}
+
 export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<LiveWorker> {
   quietRuntime();
-  const address = options.temporalAddress ?? process.env['TEST_TEMPORAL_ADDRESS'];
-  if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with `npm test`');
+  const address = options.temporalAddress ?? addressOfRun();
   const { features = FEATURES } = options;
   const tenant = options.beside?.tenant ?? `t${randomBytes(5).toString('hex')}`;
   const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-live-'));
