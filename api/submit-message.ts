@@ -11,8 +11,10 @@ import {
   type NewMessage,
   turnOfMessage,
   writeMessage,
+  type WrittenMessage,
 } from '#store/turns/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
+import { tenantFrozen } from '#store/tenant-freeze.ts';
 import { countTurnsBefore, insertQueuedTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId, turnIdOf } from '#domain/ids.ts';
@@ -23,7 +25,7 @@ import {
   type SubmitInput,
   type SubmitMode,
 } from '#domain/turn/turn.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import { NotTaken } from '#temporal/client.ts';
 import type { ApiDeps } from './deps.ts';
 import { noSession } from './found.ts';
@@ -128,10 +130,7 @@ async function submit(
   const context = await deps.admitMessage(tenant, submission);
   const message = hide(scrubber, deps.secrets.sealer, tenant, { ...submission, context });
   // The context marks what a stranger says through the API.
-  const row = await writeMessage(db, {
-    ...message,
-    isOwn: context.read === undefined,
-  });
+  const row = await writeNew(db, message);
   if (row.is_foreign) throw noSession();
   const agent = checkAgent(row.agent_key, message);
   if (!row.written) checkSame(row, message);
@@ -158,6 +157,15 @@ async function submit(
   if (!message.waitFor || receipt.ahead > 0) await keepTurn();
   deps.metrics.submitted('accepted');
   return { receipt, workflowId, agent, keepTurn, waited: isNew ? waited : undefined };
+}
+
+/** Throws TenantFrozen, unless the message was accepted before. */
+async function writeNew(db: TenantDb, message: Submission): Promise<WrittenMessage> {
+  // The context marks what a stranger says through the API.
+  const isOwn = message.context.read === undefined;
+  const row = await writeMessage(db, { ...message, isOwn, isNewWork: true });
+  if (row.frozen_for !== null && row.turn_id === null) throw tenantFrozen(db.tenant, row.frozen_for);
+  return row;
 }
 
 /** A turn that ended before its receipt came started immediately. */

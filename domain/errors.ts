@@ -43,6 +43,7 @@ export const FAILURES = {
   QueueFull: { status: 429, retryable: true, title: 'Too many messages wait in this session' },
   BudgetExceeded: { status: 429, retryable: false, title: 'A budget is used up' },
   ModelFailed: { status: 502, retryable: false, title: 'The model could not answer' },
+  TenantFrozen: { status: 503, retryable: true, title: 'The tenant is frozen for now' },
   Unavailable: { status: 503, retryable: true, title: 'A service that is needed does not answer' },
   Internal: { status: 500, retryable: false, title: 'An error of ours' },
 } as const satisfies Record<string, FailureRow>;

@@ -29,6 +29,8 @@ const REMEDIES: Readonly<Record<FailureType, string>> = {
   BudgetExceeded: 'Raise the budget or wait for its next period.',
   ModelFailed: 'Read `detail`. The provider refused the request, or failed each time.',
   Unavailable: 'Wait `Retry-After` seconds and repeat the same request with the same `Idempotency-Key`.',
+  TenantFrozen:
+    'Read `detail`: the tenant is being moved, or its operator has stopped it. Reading works. Repeat the request later, with the same `Idempotency-Key`.',
   Internal: 'Report the `request_id`. The log of the API has the details.',
 };
 

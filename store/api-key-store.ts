@@ -14,6 +14,8 @@ export interface ApiKeyRow {
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Why its tenant is frozen; null when it is not. */
+  readonly frozen_for: string | null;
 }
 
 export interface NewApiKey {
@@ -26,7 +28,8 @@ export interface NewApiKey {
   readonly expiresAt: string | null;
 }
 
-const COLUMNS = sql`tenant_id, id, name, user_id, hash, scopes, created_at, expires_at, revoked_at`;
+const COLUMNS = sql`tenant_id, id, name, user_id, hash, scopes, created_at, expires_at, revoked_at,
+  (select frozen_for from tenants where tenants.id = tenant_id)`;
 
 /**
  * The key with this hash, of any tenant. This is the only read without a tenant, because the key determines the tenant.

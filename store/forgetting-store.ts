@@ -13,6 +13,7 @@ import { below, execute, type PageEnd, readRow, readRows, type RowOf } from './p
 import { mergeUsage } from './budgets/usage-rollup.ts';
 import { type TenantDb, forTenant } from './postgres/tenant-db.ts';
 import { inTransaction } from './postgres/transaction.ts';
+import { IS_THAWED } from './tenant-freeze.ts';
 
 export interface ForgettingRow
   extends RowOf<'forgettings', 'sessions' | 'removed' | 'created_at' | 'until' | 'ended_at'> {
@@ -64,7 +65,7 @@ export function openForgettings(
   olderThanSeconds: number,
 ): Promise<{ readonly tenant_id: string; readonly id: string }[]> {
   return readRows<{ tenant_id: string; id: string }>(pool)`select tenant_id, id from forgettings
-    where ended_at is null and created_at < now() - make_interval(secs => ${olderThanSeconds}) limit 500`;
+    where ended_at is null and ${IS_THAWED} and created_at < now() - make_interval(secs => ${olderThanSeconds}) limit 500`;
 }
 
 /** The sessions to forget, with those that work for them; recorded in the row. */

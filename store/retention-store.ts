@@ -30,7 +30,7 @@ const BATCHES = { events: 5_000, sessions: 50, tasks: 200, ofFeatures: 500 } as 
  */
 export async function pruneByRetention(pool: Pool, rows: RowParts, settings: Retention): Promise<number> {
   const tenants = await readRows<{ id: string; retention: Retention | null }>(pool)`
-    select id, retention from tenants where retention is not null or ${Object.keys(settings).length > 0}`;
+    select id, retention from tenants where frozen_at is null and (retention is not null or ${Object.keys(settings).length > 0})`;
   await dropEventMonths(pool, settings);
   return removeInTurn(
     tenants.flatMap(({ id, retention }) => removalsOf(pool, rows, id, { ...settings, ...retention })),

@@ -5,6 +5,8 @@ import { type DecideInput, readDecision } from '#domain/approval/approval.ts';
 import { isAgreement, votesNeeded } from '#domain/approval/approval-votes.ts';
 import { Failure } from '#domain/errors.ts';
 import type { DecisionReceipt, decisionSchema } from '#domain/schema/approval.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { refuseFrozen } from '#store/tenant-freeze.ts';
 import { type Caller, signatureOf } from '../server/auth.ts';
 import { decideApproval, type DecisionSender } from './decide-approval.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -40,6 +42,8 @@ export async function sendDecision(
   { decision: word, scope, ...rest }: DecisionBody,
   sender: DecisionSender,
 ): Promise<DecisionReceipt> {
+  // Links and buttons have no key that was checked for this.
+  await refuseFrozen(forTenant(deps.pool, tenant));
   const decision = scope === 'always' ? 'approve_always' : readDecision(word);
   if (!decision) throw new Failure('InvalidInput', `${word} is not a decision`);
   const { args, reason, text } = rest;

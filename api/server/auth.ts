@@ -5,7 +5,9 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type ApiKeyRow, findApiKeyByHash } from '#store/api-key-store.ts';
+import type { ChangeFeed } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
+import { tenantFrozen } from '#store/tenant-freeze.ts';
 import { Failure } from '#domain/errors.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
@@ -19,6 +21,8 @@ export interface Caller {
   /** The only user whose sessions the key reaches (IN-9). Null means the sessions of all users. */
   readonly confinedTo: string | null;
   readonly scopes: ReadonlySet<Scope>;
+  /** Why the tenant is frozen; null when it is not. */
+  readonly frozenFor: string | null;
 }
 
 /**
@@ -89,19 +93,29 @@ export interface RouteAuthenticator extends Pick<Authenticator, 'forget'> {
   refuse(request: FastifyRequest, error: unknown): Promise<never>;
 }
 
-export function createAuthenticator(pool: Pool, now: () => number = Date.now): Authenticator {
-  const cache = new Map<string, { readonly row: ApiKeyRow; readonly until: number }>();
+/** `changes` announce tenants that were frozen or unfrozen. */
+export function createAuthenticator(
+  pool: Pool,
+  now: () => number = Date.now,
+  changes?: Pick<ChangeFeed, 'subscribe'>,
+): Authenticator {
+  let cache = new Map<string, { readonly row: ApiKeyRow; readonly until: number }>();
+  changes?.subscribe('tenants', () => {
+    cache = new Map();
+  });
 
   async function find(hash: Buffer): Promise<ApiKeyRow | undefined> {
     const name = hash.toString('base64');
     const known = cache.get(name);
     if (known && known.until > now()) return known.row;
     cache.delete(name);
+    // A row that was read before a change goes to the map that the change has dropped.
+    const rows = cache;
     const row = await findApiKeyByHash(pool, hash);
     if (row) {
-      const oldest = cache.size >= CACHE_SIZE ? cache.keys().next().value : undefined;
-      if (oldest !== undefined) cache.delete(oldest);
-      cache.set(name, { row, until: now() + CACHE_MS });
+      const oldest = rows.size >= CACHE_SIZE ? rows.keys().next().value : undefined;
+      if (oldest !== undefined) rows.delete(oldest);
+      rows.set(name, { row, until: now() + CACHE_MS });
     }
     return row;
   }
@@ -139,6 +153,7 @@ export function callerOfKey(row: ApiKeyRow): Caller {
     user: row.user_id,
     confinedTo: isAdmin ? null : row.user_id,
     scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || isAdmin)),
+    frozenFor: row.frozen_for,
   };
 }
 
@@ -150,6 +165,13 @@ function unknownKey(): Failure {
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!caller.scopes.has(scope))
     throw new Failure('Forbidden', `This needs a key with the scope ${scope}`, { scope });
+}
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** While its tenant is frozen, a caller can only read. @throws Failure TenantFrozen */
+export function requireThawed({ tenant, frozenFor }: Caller, method: string): void {
+  if (frozenFor !== null && !READING.has(method)) throw tenantFrozen(tenant, frozenFor);
 }
 
 /** `what` says what only the operator may do, such as "Tenants are made". */

@@ -11,6 +11,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Seconds to wait, for failures that do not state it themselves. */
 const RETRY_AFTER: Partial<Record<FailureType, number>> = {
   Unavailable: 2,
+  TenantFrozen: 30,
   IdempotencyInFlight: 1,
   SessionBusy: 1,
   QueueFull: 2,

@@ -16,6 +16,7 @@ const ALWAYS: readonly FailureType[] = [
   'RateLimited',
   'Internal',
   'Unavailable',
+  'TenantFrozen',
 ];
 
 type ProblemAnswers = Record<

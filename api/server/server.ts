@@ -8,7 +8,13 @@ import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Failure } from '#domain/errors.ts';
-import { callerOfKey, createAuthenticator, requireScope, type RouteAuthenticator } from './auth.ts';
+import {
+  callerOfKey,
+  createAuthenticator,
+  requireScope,
+  requireThawed,
+  type RouteAuthenticator,
+} from './auth.ts';
 import { type IsPage, recognizePages } from './browser-pages.ts';
 import { allowOrigins } from './cors.ts';
 import type { Api, ApiDeps, RouteModule } from '../deps.ts';
@@ -163,7 +169,7 @@ const DOCS_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 function addAuthentication(app: Api, deps: ApiDeps, isPage: IsPage): RouteAuthenticator {
-  const authenticator = createAuthenticator(deps.pool);
+  const authenticator = createAuthenticator(deps.pool, Date.now, deps.secrets.changes);
   const careFor = createTenantCare(deps.pool, deps.models);
   app.decorateRequest('caller', null);
   app.decorateRequest('credential', null);
@@ -187,6 +193,7 @@ function addAuthentication(app: Api, deps: ApiDeps, isPage: IsPage): RouteAuthen
           });
     request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
     if (scope) requireScope(caller, scope);
+    requireThawed(caller, request.method);
     await careFor(caller.tenant);
   });
   return {

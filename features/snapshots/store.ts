@@ -3,6 +3,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import type { Db } from '#store/postgres/database.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { IS_THAWED } from '#store/tenant-freeze.ts';
 
 export interface WorkspaceKey {
   readonly tenant: string;
@@ -91,7 +92,7 @@ export async function workspaceHolder(
 export function workspacesToClean(pool: Pool, max: number): Promise<WorkspaceKey[]> {
   return readRows<WorkspaceKey>(pool)`
     select tenant_id as tenant, name from workspaces
-    where revision >= cleaned + ${CLEAN_EVERY} and (held_until is null or held_until < clock_timestamp())
+    where revision >= cleaned + ${CLEAN_EVERY} and ${IS_THAWED} and (held_until is null or held_until < clock_timestamp())
     order by revision - cleaned desc limit ${max}`;
 }
 

@@ -7,6 +7,7 @@ import type { NoteApprovalInput, RefusedRequest, SettleApprovalResult } from '#d
 import { appendEvents, appendEventsUpwards, lockSession, settleCall } from '../turns/session-writes.ts';
 import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
+import { refuseFrozen } from '../tenant-freeze.ts';
 import type { NewRefusal, SettleRecord } from './settle-record.ts';
 
 const CLOCK = sql<Date>`clock_timestamp()`;
@@ -22,7 +23,7 @@ export interface Answered<Result> {
  * Records a decision, and ends the approval once: with the first decision, or with the one that completes the quorum.
  * Later decisions get that outcome. An edit changes the call, so agreement to other arguments no longer counts. Without
  * a vote nothing is agreed in a quorum. The same commit uses up the link that a decision came by; a used link changes
- * nothing. Undefined when the approval does not exist.
+ * nothing. Undefined when the approval does not exist. @throws Failure TenantFrozen, after which the caller tries again
  */
 export function settleApproval(
   db: TenantDb,
@@ -46,6 +47,7 @@ async function lockApproval(tx: TenantTx, id: string) {
   const approval = tx.selectFrom('approvals').where((is) => is.and({ tenant_id: tx.tenant, id }));
   const place = await approval.select('session_key').executeTakeFirst();
   if (!place) return undefined;
+  await refuseFrozen(tx);
   await lockSession(tx, place.session_key);
   return approval.selectAll().forUpdate().executeTakeFirst();
 }

@@ -5,6 +5,7 @@ import type { StoredImage } from '#domain/model/image.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { execute, readRow, readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import { IS_THAWED } from '../tenant-freeze.ts';
 
 export async function readFiles(
   db: TenantDb,
@@ -46,7 +47,7 @@ const MAX_EXAMINED = 200;
  */
 export function removeUnneededFiles(pool: Pool, parts: RowParts): Promise<number> {
   return execute(pool)`
-    with old as (select tenant_id, digest from files where not in_store and needed_at < now() - interval '1 day'
+    with old as (select tenant_id, digest from files where not in_store and ${IS_THAWED} and needed_at < now() - interval '1 day'
       order by needed_at limit ${MAX_EXAMINED} for update skip locked),
     unneeded as (select tenant_id, digest from files where (tenant_id, digest) in (select tenant_id, digest from old) and ${isUnneeded(parts)}),
     kept as (update files set needed_at = now() where (tenant_id, digest) in (

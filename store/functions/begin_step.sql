@@ -16,6 +16,12 @@ declare
   budget jsonb;
   read jsonb;
 begin
+  -- No turn of a frozen tenant starts: the attempt fails until the tenant is thawed.
+  if p_step = 1 and jsonb_array_length(p_messages) > 0
+    and exists (select from tenants where id = p_tenant and frozen_at is not null)
+    and not exists (select from turns where tenant_id = p_tenant and id = p_turn and started_at is not null) then
+    raise exception 'the tenant % is frozen, so the turn % waits', p_tenant, p_turn using errcode = '55000';
+  end if;
   if jsonb_array_length(p_messages) > 0 and not
     take_messages(p_tenant, p_session, p_turn, p_step, p_messages, p_default_agent, p_run) then
     return jsonb_build_object('duplicate', true, 'ended', (

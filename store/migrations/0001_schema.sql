@@ -15,7 +15,12 @@ create table tenants (
   policy     jsonb,
   -- How long data is kept: `Retention` of domain/forgetting.ts; it replaces the settings'.
   retention  jsonb,
-  created_at timestamptz not null default now()
+  -- While it is frozen, nothing new begins: the API refuses writes, and the sweep passes over it (store/tenant-freeze.ts).
+  frozen_at  timestamptz,
+  -- Why it is frozen, in words for people.
+  frozen_for text,
+  created_at timestamptz not null default now(),
+  check ((frozen_at is null) = (frozen_for is null))
 );
 
 -- Changes of a tenant's policy: who made them, and the policy before and after.

@@ -24,6 +24,7 @@ export type ChangeKind =
   | 'nodes'
   | 'node_results'
   | 'settings'
+  | 'tenants'
   | 'stops'
   | 'deliveries';
 

@@ -35,6 +35,8 @@ export interface NewMessage {
   readonly sourceSession?: string | undefined;
   /** It is written only into a session of this user, or a new one; absent or null means any session. */
   readonly confinedTo?: string | null | undefined;
+  /** It begins new work, so it is written only while the tenant is not frozen. */
+  readonly isNewWork?: boolean | undefined;
 }
 
 export interface TurnPlace {
@@ -62,6 +64,8 @@ export interface WrittenMessage {
   readonly is_visible: boolean;
   /** The session belongs to another user than the one the message is confined to; nothing was written. */
   readonly is_foreign: boolean;
+  /** Why the tenant is frozen; then a message of new work was not written. */
+  readonly frozen_for: string | null;
   /** False when the row already existed. */
   readonly written: boolean;
   readonly session_key: string | null;
@@ -78,7 +82,9 @@ async function tryWrite(db: TenantDb, message: NewMessage): Promise<WrittenMessa
   const { rows } = await db.unbound.query<WrittenMessage & { raced: boolean }>(
     `with old as (select agent_key, $15::text is not null and user_id is distinct from $15 as is_foreign
        from sessions where tenant_id = $1 and key = $2),
-     wanted as (select key from agents where tenant_id = $1 and key = coalesce($3, 'main') and deleted_at is null),
+     frozen as (select frozen_for from tenants where id = $1 and frozen_at is not null and $18),
+     wanted as (select key from agents where tenant_id = $1 and key = coalesce($3, 'main') and deleted_at is null
+       and not exists (select from frozen)),
      made as (
        insert into sessions (tenant_id, key, agent_key, user_id, channel, chat_id, budget_root)
        select $1, $2, wanted.key, $4, $5, $6, $12 from wanted where not exists (select 1 from old)
@@ -90,15 +96,17 @@ async function tryWrite(db: TenantDb, message: NewMessage): Promise<WrittenMessa
        insert into messages (tenant_id, id, session_key, role, text, mode, context, calls, attachments, is_own, budget_root)
        select $1, $7, $2, 'user', $8, $9, $10, $11, $16, $17, case when $13::text is not null then budget_root_of($1, $13, $14) end
        from agent where ($3::text is null or agent.agent_key = $3) and not exists (select 1 from old where is_foreign)
+         and not exists (select from frozen)
        on conflict do nothing returning id)
      select (select agent_key from agent) as agent_key,
        exists (select 1 from agents g join agent on g.key = agent_key where g.tenant_id = $1 and (g.config -> 'visible')::boolean) as is_visible,
        coalesce((select is_foreign from old), false) as is_foreign,
+       (select frozen_for from frozen),
        exists (select 1 from said) as written,
        m.session_key, m.turn_id, m.text,
-       exists (select 1 from wanted) and not exists (select 1 from agent)
+       not exists (select from frozen) and (exists (select 1 from wanted) and not exists (select 1 from agent)
          or exists (select 1 from agent where $3::text is null or agent_key = $3)
-           and not exists (select 1 from said) and m.id is null and not exists (select 1 from old where is_foreign) as raced
+           and not exists (select 1 from said) and m.id is null and not exists (select 1 from old where is_foreign)) as raced
      from (select 1) as one left join messages m on m.tenant_id = $1 and m.id = $7`,
     [
       db.tenant,
@@ -118,6 +126,7 @@ async function tryWrite(db: TenantDb, message: NewMessage): Promise<WrittenMessa
       message.confinedTo ?? null,
       asJson(message.attachments),
       message.isOwn ?? false,
+      message.isNewWork ?? false,
     ],
   );
   const row = rows[0];

@@ -24,6 +24,7 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { addPage } from '#api/server/page-routes.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { refuseFrozen } from '#store/tenant-freeze.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, settings, mcpLogins } = deps;
@@ -118,7 +119,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return confirmPage(`Log in at ${login.server}?`, words, 'Log in');
     },
     async submit(request) {
-      const login = await mcpLogins.finish(answerOf(request));
+      const answer = answerOf(request);
+      const pending = await mcpLogins.find(answer.state);
+      if (pending) await refuseFrozen(forTenant(pool, pending.tenant));
+      const login = await mcpLogins.finish(answer);
       if (!login) throw new Failure('NotFound', NO_LOGIN);
       return noticePage(
         'Logged in',

@@ -10,6 +10,7 @@ import type { Sealer } from '#store/seal.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
+import { IS_THAWED } from '#store/tenant-freeze.ts';
 
 export interface McpServerRow {
   readonly id: string;
@@ -168,7 +169,7 @@ export async function claimChecks(pool: Pool, tenant: string | undefined): Promi
     where (tenant_id, id) in (
       select tenant_id, id from mcp_servers
       where (checked_at is null or checked_at < check_asked_at) and (checking_until is null or checking_until < now())
-        and (${tenant}::text is null or tenant_id = ${tenant}) and (config ->> 'enabled')::boolean
+        and (${tenant}::text is null or tenant_id = ${tenant}) and (config ->> 'enabled')::boolean and ${IS_THAWED}
       order by check_asked_at limit ${CHECKS_AT_ONCE} for update skip locked)
     returning tenant_id as tenant, check_asked_at::text as "requestedAt",
       coalesce(check_user, '') as "user", ${COLUMNS}`;

@@ -13,6 +13,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { Transaction } from '#store/postgres/database.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
+import { IS_THAWED } from '#store/tenant-freeze.ts';
 
 type Vector = readonly number[];
 
@@ -146,7 +147,7 @@ export async function scopesToIndex(
         and embedded is distinct from ${model}::text
       union
       select tenant_id, agent_key, user_id from documents d where ${isUnread}) s
-    limit ${limit}`;
+    where ${IS_THAWED} limit ${limit}`;
 }
 
 /** One bit for each number. */

@@ -28,6 +28,7 @@ import { problems } from '#api/server/openapi.ts';
 import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { refuseFrozen } from '#store/tenant-freeze.ts';
 
 /** Letters that do not look like a digit or another letter. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -169,6 +170,7 @@ async function nodeOf(pool: ApiDeps['pool'], authorization: string | undefined) 
   const token = /^bearer +(tcn_\w+) *$/i.exec(authorization ?? '')?.[1];
   const node = token && (await findNodeByToken(pool, hashOf(token)));
   if (!node) throw unknownToken();
+  await refuseFrozen(forTenant(pool, node.tenant_id));
   return node;
 }
 

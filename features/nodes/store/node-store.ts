@@ -5,9 +5,10 @@ import { noteChange } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, execute, readRow, readRows, type RowOf } from '#store/postgres/statements.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
+import { refuseFrozen } from '#store/tenant-freeze.ts';
 
 type Hidden = 'code_id' | 'code_hash' | 'code_tries' | 'token_hash' | 'sealed' | 'key_id' | 'seen_at';
 
@@ -75,6 +76,7 @@ export function joinNode(
       from nodes where code_id = ${code.id} and code_expires_at > now() and code_tries < ${CODE_TRIES} for update`;
     if (!row) return undefined;
     const { tenant_id: tenant, id, name, fits, free } = row;
+    await refuseFrozen(forTenant(tx, tenant));
     if (fits && !free) return undefined;
     const sealed = sealer.seal(Buffer.from(token.key).toString('base64'), nodePlace(tenant, id));
     const set = fits

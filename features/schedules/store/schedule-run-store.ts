@@ -15,6 +15,7 @@ import {
 } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
+import { refuseFrozen } from '#store/tenant-freeze.ts';
 
 export interface ScheduleRunRow extends RowOf<'schedule_runs', 'schedule_id' | 'at' | 'created_at'> {
   readonly at: Date;
@@ -45,7 +46,7 @@ export type TakenRun = Pick<ScheduleRunRow, 'state' | 'reason' | 'session_key' |
 
 /**
  * Takes the place of a run, once; undefined when the schedule no longer exists. `state` is null while its message must
- * be handed over, also for a repeat after a crash.
+ * be handed over, also for a repeat after a crash. @throws Failure TenantFrozen, after which the run waits
  */
 export function takeRun(
   db: TenantDb,
@@ -55,6 +56,7 @@ export function takeRun(
   return inTransaction(db, async (tx) => {
     const schedule = await lockSchedule(tx, id);
     if (!schedule || schedule.deleted_at) return undefined;
+    await refuseFrozen(tx);
     if (!run.forced) await expectAfter(tx, schedule, run.at);
     const old = await readRow<TakenRun>(tx)`
       select state, reason, session_key, turn_id from schedule_runs

@@ -21,6 +21,7 @@ import {
 } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
+import { IS_THAWED } from '#store/tenant-freeze.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
 
@@ -216,9 +217,10 @@ export function schedulesToPlan(
   pool: Pool,
 ): Promise<(Pick<ScheduleRow, 'id' | 'agent_key' | 'name'> & { readonly tenant_id: string })[]> {
   return readRows<Pick<ScheduleRow, 'id' | 'agent_key' | 'name'> & { tenant_id: string }>(pool)`
-    select tenant_id, id, agent_key, name from schedules where deleted_at is not null or planned is distinct from revision
+    select tenant_id, id, agent_key, name from schedules where ${IS_THAWED} and (deleted_at is not null
+      or planned is distinct from revision
       or next_at < now() - make_interval(secs => ${OVERDUE})
-      or enabled and planned_until < now() + interval '10 minutes' and next_at is not null and planned_until is distinct from next_at
+      or enabled and planned_until < now() + interval '10 minutes' and next_at is not null and planned_until is distinct from next_at)
     limit 500`;
 }
 

@@ -61,9 +61,9 @@ export function listDueEndpoints(pool: Pool): Promise<DueEndpoint[]> {
         order by d.tenant_id, d.webhook_id limit 1) next)
     select w.tenant_id as tenant, w.id as webhook, w.enabled
     from waiting join webhooks w on w.tenant_id = waiting.tenant_id and w.id = waiting.webhook_id
-    where not w.enabled or (w.retry_at <= now() and exists (select from webhook_deliveries d
+    where w.tenant_id not in (select id from tenants where frozen_at is not null) and (not w.enabled or (w.retry_at <= now() and exists (select from webhook_deliveries d
       where d.tenant_id = w.tenant_id and d.webhook_id = w.id and d.status = 'pending' and not d.held_back
-        and d.next_at < 'infinity' and d.next_at <= now() and (d.claimed_until is null or d.claimed_until <= now())))`;
+        and d.next_at < 'infinity' and d.next_at <= now() and (d.claimed_until is null or d.claimed_until <= now()))))`;
 }
 
 /** The right to send one delivery. */
@@ -98,6 +98,7 @@ export function claimDeliveries(db: TenantDb, webhooks: readonly string[], share
         coalesce((select sum(count) from running), 0)::int as tenant
       from webhooks w
       where w.tenant_id = ${tx} and w.id = any (${[...webhooks]}::uuid[]) and w.enabled and w.retry_at <= statement_timestamp()
+        and not exists (select from tenants where id = ${tx} and frozen_at is not null)
       order by random()`;
     const claims: Claim[] = [];
     let hasMore = false;
