@@ -26,6 +26,7 @@ import { ForeignNamespace } from '#domain/installation.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import {
   AGENT_TURN,
+  type ParkedSession,
   type Receipt,
   type SteerInput,
   type StopInput,
@@ -36,6 +37,7 @@ import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type FailLostCalls, lostCallFailerOf } from './lost-calls.ts';
+import { type EndRuns, listSessions, runEnderOf } from './end-runs.ts';
 import { type RemoveRuns, runRemoverOf } from './remove-runs.ts';
 import { limitMet } from './server-limits.ts';
 import { type SessionStarts, sessionStartsOf } from './start-sessions.ts';
@@ -110,6 +112,12 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
   leaveDecision(approvalId: string, decision: DecideInput): Promise<boolean>;
   /** Undefined when the session's workflow is not running. */
   state(tenant: string, session: string): Promise<TurnState | undefined>;
+  /** Undefined when the session's workflow is not running. Needs a worker. */
+  parked(tenant: string, session: string): Promise<ParkedSession | undefined>;
+  /** The keys of the tenant's sessions whose workflow runs, as Temporal lists them: a moment late. */
+  listSessions(tenant: string): Promise<readonly string[]>;
+  /** See temporal/end-runs.ts. */
+  readonly endRuns: EndRuns;
   /** See temporal/remove-runs.ts. */
   readonly removeRuns: RemoveRuns;
   /** See temporal/lost-calls.ts. */
@@ -205,6 +213,12 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
       askRunning(() =>
         client.getHandle(sessionWorkflowId(tenant, key)).query<TurnState, []>(AGENT_TURN.queries.state),
       ),
+    parked: (tenant, key) =>
+      askRunning(() =>
+        client.getHandle(sessionWorkflowId(tenant, key)).query<ParkedSession, []>(AGENT_TURN.queries.parked),
+      ),
+    listSessions: (tenant) => ask(() => listSessions(client, tenant)),
+    endRuns: runEnderOf({ client, schedule }, ask),
     removeRuns: runRemoverOf(client, connection.workflowService, namespace, ask),
     failLostCalls: lostCallFailerOf(connection.workflowService, activity, namespace, askRunning),
     clients: { schedule, activity, connection, taskQueue, ask },

@@ -7,7 +7,9 @@ import {
   ApplicationFailure,
   CancellationScope,
   continueAsNew,
+  defineQuery,
   isCancellation,
+  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
@@ -15,7 +17,7 @@ import {
   type AgentTurnInput,
   type CallModelResult,
   type EngineHints,
-  type HeldMessage,
+  type ParkedSession,
   type QueuedTurn,
   type SettledCall,
   type TurnOutcome,
@@ -23,7 +25,6 @@ import {
 import { sessionStartProblem } from '#domain/turn/start-problem.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn/turn-inbox.ts';
-import type { GateCursor } from '#domain/gate/gate.ts';
 import { awaitAnnouncement, awaitNextTurn, awaitTurn, hasTurnAtOnce } from './steps/await-turn.ts';
 import { askForBudget } from './steps/ask-for-budget.ts';
 import { labelUnlabelled } from './steps/child-labels.ts';
@@ -37,25 +38,18 @@ import { recordTurnEnd, type TurnEnd } from './steps/record-turn-end.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createScopes, handleMessages, type MessagedRun } from './steps/session-messages.ts';
 import { createIdleStop } from './steps/stop-idle.ts';
+import { parkedSession, resumeOf, startProgress, type TurnProgress } from './steps/turn-progress.ts';
 import { createTurnView } from './steps/turn-view.ts';
+
+const parkedQuery = defineQuery<ParkedSession>(AGENT_TURN.queries.parked);
 
 /** What the handlers and turns of a run share. */
 interface SessionRun extends MessagedRun {
   /** The input of the turn. */
   input: AgentTurnInput;
   readonly steps: Steps;
-}
-
-/** The turn so far: after a cancelled step its state is read from here. */
-interface TurnProgress {
-  readonly turn: QueuedTurn;
-  step: number;
-  messages: readonly HeldMessage[];
-  settle: readonly SettledCall[];
-  /** It may have created tasks for a team. */
-  tasks?: true;
-  /** Where judging continues once there is another answer. */
-  gate?: GateCursor;
+  /** Of the running turn. */
+  progress: TurnProgress | undefined;
 }
 
 export const agentTurn = createAgentTurn(() => plainSteps);
@@ -75,10 +69,12 @@ export function createAgentTurn(
       view: createTurnView(input),
       steps: createSteps(input.engine),
       scopes: createScopes(),
+      progress: undefined,
       received: 0,
       updates: 0,
     };
     handleMessages(run);
+    setHandler(parkedQuery, () => parkedSession(sessionOf(input), run));
     let outcome = await oneTurn(run);
     while (await hasNextInThisRun(run)) {
       run.input = sessionOf(input);
@@ -109,6 +105,7 @@ async function oneTurn(run: SessionRun): Promise<TurnOutcome> {
   labelUnlabelled(input);
   view.begin(turn);
   const end = await runTurn(run, turn);
+  run.progress = undefined;
   const stop = inbox.pendingStop();
   // This comes before the record, which may take long while Postgres is unavailable: messages that arrive meanwhile
   // belong to the next turn.
@@ -132,15 +129,8 @@ function outcomeOf(
 }
 
 async function runTurn(run: SessionRun, turn: QueuedTurn): Promise<TurnEnd> {
-  const resume = run.input.carry?.resume;
-  const progress: TurnProgress = {
-    turn,
-    step: resume?.step ?? 1,
-    messages: resume ? [] : turn.messages,
-    settle: resume?.settle ?? [],
-    tasks: resume?.tasks,
-    gate: resume?.gate,
-  };
+  const progress = startProgress(turn, run.input.carry?.resume);
+  run.progress = progress;
   hastenStopOf(run.scopes.turn);
   try {
     return await run.scopes.turn.run(() => untilAnswered(run, progress));
@@ -203,6 +193,7 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
     steps: run.steps,
     questions: run.scopes.questions,
     onStopped: (settled: SettledCall) => void (progress.settle = [...progress.settle, settled]),
+    onSettled: (settled: SettledCall) => void progress.settled.push(settled),
   };
   for (; ; progress.step += 1) {
     if (inbox.pendingStop()) return { ...progress, status: 'stopped', preview: '' };
@@ -223,8 +214,10 @@ async function takeSteps(run: SessionRun, progress: TurnProgress): Promise<TurnE
     }
     if (answer.kind === 'calls' && answer.calls.some(({ tool }) => tool === TEAM_TASKS_TOOL))
       progress.tasks = true;
-    if (answer.kind === 'calls') progress.settle = await runCalls(answer.calls, around);
-    else if (!answer.unheard && inbox.steeringWaits() === 0) {
+    if (answer.kind === 'calls') {
+      progress.settle = await runCalls(answer.calls, around);
+      progress.settled = [];
+    } else if (!answer.unheard && inbox.steeringWaits() === 0) {
       const { preview, gates, ended: recorded } = answer;
       return { ...progress, status: 'completed', preview, gates, recorded };
     }
@@ -237,7 +230,7 @@ async function answerOf(
   progress: TurnProgress,
   around: CallSurroundings,
 ): Promise<Exclude<CallModelResult, { kind: 'budget' }>> {
-  for (let requested = 0; ; requested += 1) {
+  for (; ; progress.increases += 1) {
     const answer = await steps.askModel({
       tenant: input.tenant,
       session: input.session_key,
@@ -245,35 +238,24 @@ async function answerOf(
       step: progress.step,
       messages: progress.messages,
       settle: progress.settle.length > 0 ? progress.settle : undefined,
-      increases: requested > 0 ? requested : undefined,
+      increases: progress.increases > 0 ? progress.increases : undefined,
       // What it has created for a team is released with its end.
       ends: progress.tasks || input.assigned !== undefined ? undefined : true,
     });
     progress.messages = [];
     progress.settle = [];
-    if (answer.kind !== 'budget') return answer;
+    if (answer.kind !== 'budget') {
+      progress.increases = 0;
+      return answer;
+    }
     const refusal = await askForBudget(answer, around);
     if (refusal !== undefined) return { kind: 'limit', code: 'BudgetExceeded', message: refusal };
   }
 }
 
-async function goOnInNewRun(
-  input: AgentTurnInput,
-  { turn, step, messages, settle, tasks, gate }: TurnProgress,
-  inbox: TurnInbox,
-): Promise<never> {
-  return continueAsNew<typeof agentTurn>({
-    ...sessionOf(input),
-    carry: inbox.carry({
-      turn,
-      step,
-      steering: [...messages, ...inbox.takeSteering()],
-      settle,
-      tasks,
-      stop: inbox.pendingStop(),
-      gate,
-    }),
-  });
+async function goOnInNewRun(input: AgentTurnInput, progress: TurnProgress, inbox: TurnInbox): Promise<never> {
+  const carry = inbox.carry(resumeOf(progress, inbox));
+  return continueAsNew<typeof agentTurn>({ ...sessionOf(input), carry });
 }
 
 function sessionOf({ tenant, session_key, assigned, linger_seconds }: AgentTurnInput): AgentTurnInput {

@@ -41,6 +41,8 @@ export interface TurnInbox {
   /** Returns the messages that steer the current step. */
   takeSteering(): HeldMessage[];
   steeringWaits(): number;
+  /** The same messages, which stay. */
+  steering(): readonly HeldMessage[];
   pendingStop(): StopInput | undefined;
   /** From now on messages wait for the next turn; those that steer come first in it. */
   endTurn(): void;
@@ -100,6 +102,7 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
       return state.steering.splice(0);
     },
     steeringWaits: () => state.steering.length,
+    steering: () => [...state.steering],
     pendingStop: () => state.stopped,
     endTurn: () => endTurn(state),
     takeDropped: () => state.dropped.splice(0),

@@ -15,7 +15,7 @@ export const AGENT_TURN = {
   type: 'agentTurn',
   updates: { submit: 'submit', steer: 'steer', stop: 'stop' },
   signals: { stop: 'stop', message: 'message' },
-  queries: { state: 'state' },
+  queries: { state: 'state', parked: 'parked' },
 } as const;
 
 /** DU-4. What happens to a message that arrives while a turn runs; without a running turn each mode starts one. */
@@ -168,7 +168,21 @@ export interface Carry {
     readonly tasks?: true;
     /** Gates have judged an answer of this turn, and it is being revised. */
     readonly gate?: GateCursor;
+    /** How often people have allowed more budget for this step. */
+    readonly increases?: number;
   };
+}
+
+/**
+ * What a session's run would pass to its next run at this moment. A run that starts with `input` goes on from there,
+ * also in another namespace (features/tenant-move).
+ */
+export interface ParkedSession {
+  readonly input: AgentTurnInput;
+  /** The turn that has started; null when none has. */
+  readonly turn_id: string | null;
+  /** All that the turn waits for are decisions: nothing of it runs. */
+  readonly is_waiting: boolean;
 }
 
 export interface TurnState extends Partial<RefusedSignals> {

@@ -273,7 +273,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     isEnding = true;
     return running;
   };
-  const client = new Client({ connection: clientConnection, ...encoding });
+  const client = new Client({ connection: clientConnection, namespace, ...encoding });
 
   return {
     ...readings(pool, tenant),

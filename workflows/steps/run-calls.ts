@@ -27,6 +27,8 @@ export interface CallSurroundings {
   readonly questions: CancellationScope;
   /** Called with the end of a call that the turn's stop has ended, if that is known. */
   readonly onStopped: (settled: SettledCall) => void;
+  /** Called with each end that no row has yet, as soon as it is known. */
+  readonly onSettled: (settled: SettledCall) => void;
 }
 
 /**
@@ -49,6 +51,12 @@ export async function runCalls(
 }
 
 async function runCall(call: PlannedCall, around: CallSurroundings): Promise<SettledCall | undefined> {
+  const settled = await endOfCall(call, around);
+  if (settled) around.onSettled(settled);
+  return settled;
+}
+
+async function endOfCall(call: PlannedCall, around: CallSurroundings): Promise<SettledCall | undefined> {
   let child: ChildStart | undefined;
   try {
     const result = await askAndRun(call, around);

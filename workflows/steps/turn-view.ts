@@ -25,6 +25,8 @@ export interface TurnView {
   spent(result: CallModelResult): void;
   readonly check: (check: ShownCheck) => void;
   readonly call: (call: PlannedCall, phase: 'waiting' | 'running' | 'over') => void;
+  /** Whether calls wait for decisions and none runs. */
+  isWaiting(): boolean;
   state(inbox: TurnInbox): TurnState;
 }
 
@@ -93,6 +95,7 @@ export function createTurnView(session: AgentTurnInput): TurnView {
       if (phase === 'running') running.set(call.id, call);
       show();
     },
+    isWaiting: () => waiting.size > 0 && running.size === 0,
     state: (inbox) => ({
       turn_id: turn?.turnId ?? null,
       status: turn === undefined ? 'idle' : (outcome ?? workStateNow()),
