@@ -145,6 +145,6 @@ export function commandsOf(features: readonly Feature[]): readonly CommandEntry[
   });
   return entries.map(({ load, ...entry }) => {
     const below = features.flatMap(({ subcommands }) => subcommands?.[entry.name] ?? []);
-    return { ...entry, loads: [load, ...below] };
+    return { ...entry, loads: [load, ...below.map((one) => () => one(features))] };
   });
 }

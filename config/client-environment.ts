@@ -19,3 +19,8 @@ export function clientEnvironment(env: Environment = process.env): ClientEnviron
     stateDir: env['TEMPOCLAW_STATE_DIR'] || undefined,
   };
 }
+
+/** TEMPOCLAW_PASSPHRASE: what files of tenants are sealed with. */
+export function passphraseVariable(env: Environment = process.env): string | undefined {
+  return env['TEMPOCLAW_PASSPHRASE'] || undefined;
+}

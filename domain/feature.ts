@@ -65,7 +65,7 @@ export interface Feature {
   /** Commands of the CLI. */
   readonly commands?: readonly FeatureCommand[];
   /** Commands below another command, by its name. */
-  readonly subcommands?: Readonly<Record<string, Load<CommandModule | Resource>>>;
+  readonly subcommands?: Readonly<Record<string, FeatureCommand['load']>>;
 }
 
 export interface ApiModule {

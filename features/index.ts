@@ -29,6 +29,7 @@ import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
+import { tenantMove } from './tenant-move/feature.ts';
 import { terminalChat } from './terminal-chat/feature.ts';
 import { web } from './web/feature.ts';
 import { webhooksIn } from './webhooks-in/feature.ts';
@@ -61,6 +62,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   secureCli,
   skills,
   snapshots,
+  tenantMove,
   terminalChat,
   web,
   webhooksIn,

@@ -6,6 +6,7 @@ export const artifacts = defineFeature({
   summary: 'Files that people and models exchange, which messages and tools name artifact:ID.',
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
+  movedObjects: () => import('./moved-objects.ts'),
   settings: [artifactsSettings],
   api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),

@@ -4,6 +4,8 @@ import type { RowPart } from '#store/row-parts.ts';
 
 export const rowPart: RowPart = {
   namesFile: sql`exists (select from artifacts a where a.tenant_id = files.tenant_id and a.digest = files.digest)`,
+  // The objects that these rows name stay too.
+  moved: { staying: ['gone_objects'] },
   retained: [{ days: 'artifacts_days', table: 'artifacts', time: 'brought_at' }],
   // Those that messages of other sessions attach too stay.
   ofSession({ tenant, session, until }) {

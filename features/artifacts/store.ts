@@ -11,11 +11,13 @@ import { Failure } from '#domain/errors.ts';
 import { imageProblem, readImage } from '#domain/model/image.ts';
 import { detectType } from './detect-type.ts';
 import { isUnneeded } from '#store/files/file-store.ts';
+import type { Db } from '#store/postgres/database.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { execute, readRow, readRows, type RowOf } from '#store/postgres/statements.ts';
 import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import type { RowParts } from '#store/row-parts.ts';
+import { IS_THAWED } from '#store/tenant-freeze.ts';
 import { ARTIFACT_BYTES, ARTIFACTS_BYTES, plainFilename } from './contract.ts';
 
 export type ArtifactRow = RowOf<'artifacts', 'brought_at'>;
@@ -144,6 +146,13 @@ function prefixOf(tenant: string, digest: string, made: string): string {
   return `${tenant}/${digest}/${made}/`;
 }
 
+/** The prefixes of all files of the tenant whose bytes are only in the object store. */
+export async function listPrefixes(db: TenantDb<Db>): Promise<string[]> {
+  const rows = await readRows<{ digest: string; made: string }>(db)`
+    select digest, made from files where tenant_id = ${db} and in_store and bytes is null`;
+  return rows.map(({ digest, made }) => prefixOf(db.tenant, digest, made));
+}
+
 function sha256(data: Buffer | string): string {
   return createHash('sha256').update(data).digest('hex');
 }
@@ -247,7 +256,7 @@ export async function removeUnneededObjects(
 function removeRows(pool: Pool, isUnneeded: RawBuilder<unknown>, tenant: string | undefined): Promise<void> {
   const isMeant =
     tenant === undefined
-      ? sql`needed_at < now() - interval '1 day'`
+      ? sql`${IS_THAWED} and needed_at < now() - interval '1 day'`
       : sql`tenant_id = ${tenant} and needed_at = '-infinity' and ${isUnneeded}`;
   return inTransaction(pool, async (tx) => {
     const old = await readRows<{ tenant_id: string; digest: string }>(tx)`

@@ -3,6 +3,20 @@ import { sql } from 'kysely';
 import type { RowPart } from '#store/row-parts.ts';
 
 export const rowPart: RowPart = {
+  moved: {
+    underWay: [
+      {
+        what: 'MCP servers that are being checked',
+        table: 'mcp_servers',
+        where: sql`checking_until > clock_timestamp()`,
+      },
+      {
+        what: 'logins at MCP servers that are being refreshed',
+        table: 'mcp_credentials',
+        where: sql`refreshing_until > clock_timestamp()`,
+      },
+    ],
+  },
   sealedRows: [
     { table: 'mcp_servers', place: `tenant_id || '/mcp_servers/' || id` },
     { table: 'mcp_credentials', place: `tenant_id || '/mcp_credentials/' || server_id || '/' || user_id` },

@@ -9,6 +9,15 @@ export function webhookLinkMaker(webhook: string): string {
 }
 
 export const rowPart: RowPart = {
+  moved: {
+    underWay: [
+      {
+        what: 'deliveries of webhooks that are being sent',
+        table: 'webhook_deliveries',
+        where: sql`status = 'pending' and claimed_until > clock_timestamp()`,
+      },
+    ],
+  },
   oldRows: [
     {
       table: 'webhook_deliveries',

@@ -12,7 +12,7 @@ export const ANN_WORD = 'potoroo';
 export type TenantObjects = Awaited<ReturnType<typeof makeTenantObjects>>;
 
 /** A row with these values, and what its table needs besides them. */
-async function plant(pool: Pool, table: string, values: Record<string, unknown>): Promise<void> {
+export async function plant(pool: Pool, table: string, values: Record<string, unknown>): Promise<void> {
   const { rows } = await pool.query<{ name: string; type: string }>(
     `select column_name as name, data_type as type from information_schema.columns
      where table_schema = 'public' and table_name = $1 and is_nullable = 'NO' and column_default is null
@@ -26,6 +26,10 @@ async function plant(pool: Pool, table: string, values: Record<string, unknown>)
     bytea: Buffer.from('x'),
     'timestamp with time zone': new Date('2030-01-01T00:00:00Z'),
     text: '',
+    date: '2030-01-01',
+    uuid: '00000000-0000-4000-8000-000000000000',
+    'bit varying': '0101',
+    tsvector: 'word',
   };
   const row = { ...Object.fromEntries(rows.map(({ name, type }) => [name, empty[type] ?? 0])), ...values };
   const names = Object.keys(row);

@@ -101,5 +101,7 @@ begin
     order by e.id;
   return null;
 end $$;
+-- Events that are moved with their tenant have had their deliveries (features/tenant-move).
 create trigger events_to_webhooks after insert on events
-  referencing new table as added for each statement execute function add_webhook_deliveries();
+  referencing new table as added for each statement when (current_setting('tempoclaw.moving', true) is distinct from 'on')
+  execute function add_webhook_deliveries();
