@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { Failure } from '#domain/errors.ts';
 import { SWEEP, sweepId } from '#domain/sweep.ts';
 import type { Stack } from '#test/support/stack.ts';
 import {
@@ -144,7 +145,7 @@ describe('a tenant that moves', () => {
     assert.equal(rows.length, 0);
   });
 
-  it('is not there after an import that was killed among the rows, and is whole after the next', async () => {
+  it('is not there after an import that was killed among the rows', async () => {
     const { pool, worker } = both.new;
     const holder = new pg.Client({ connectionString: worker.databaseUrl });
     await holder.connect();
@@ -169,6 +170,18 @@ describe('a tenant that moves', () => {
       return rows.length === 0 ? true : undefined;
     });
     assert.equal((await pool.query('select from tenants where id = $1', [both.old.tenant])).rows.length, 0);
+  });
+
+  it('is frozen there when the import ends before it goes on, and goes on with the next', async () => {
+    const at = await both.open(both.new);
+    const away = async () => {
+      throw new Failure('Unavailable', 'Temporal is away');
+    };
+    const temporal = { ...at.temporal, start: away };
+    await assert.rejects(importTenant({ ...at, temporal }, file, PASSPHRASE), { type: 'Unavailable' });
+    assert.equal((await ask(both.new, 'GET', '/v1/agents')).status, 200);
+    const refused = await ask(both.new, 'PUT', '/v1/secrets/quokka', { value: 'another-secret-value' });
+    assert.equal(refused.body.code, 'TenantFrozen');
     const { code, errors, output } = await runImport().ended;
     assert.equal(code, 0, errors);
     assert.deepEqual(JSON.parse(output).tables, contents.tables);

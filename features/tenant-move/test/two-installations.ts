@@ -48,30 +48,37 @@ export async function startTwoInstallations(): Promise<TwoInstallations> {
     new: stacks[1],
     namespace,
     folder,
-    open: async (stack, lines = []) => ({
-      databaseUrl: stack.worker.databaseUrl,
-      pool: stack.pool,
-      temporal: stack.worker.temporal,
-      sealer: stack.deps.secrets.sealer,
-      rows: ROWS,
-      objects: await openAllMovedObjects(FEATURES, {
-        config: { ...loadConfig({ env: {}, cwd: folder }), ...placesOf(stack, folder) },
-        resolveSetting: async (text) => text,
-      }),
-      schema: await schemaMark(FEATURES),
-      report: (line) => lines.push(line),
-    }),
+    open: (stack, lines) =>
+      openInstallation(stack, join(folder, stack === stacks[0] ? 'old' : 'new', 'artifacts'), lines),
     async stop() {
       for (const stack of stacks) await stack.stop();
       await connection.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
 
-  function placesOf(stack: Stack, root: string) {
-    const store = join(root, stack === stacks[0] ? 'old' : 'new', 'artifacts');
-    return { workspaceRoot: stack.worker.workspaceRoot, artifacts: { store, s3: { region: 'us-east-1' } } };
-  }
+/** As the commands open it. */
+export async function openInstallation(
+  stack: Stack,
+  store: string,
+  lines: string[] = [],
+): Promise<Installation> {
+  const { workspaceRoot, databaseUrl, temporal } = stack.worker;
+  const places = { workspaceRoot, artifacts: { store, s3: { region: 'us-east-1' } } };
+  return {
+    databaseUrl,
+    pool: stack.pool,
+    temporal,
+    sealer: stack.deps.secrets.sealer,
+    rows: ROWS,
+    objects: await openAllMovedObjects(FEATURES, {
+      config: { ...loadConfig({ env: {}, cwd: workspaceRoot }), ...places },
+      resolveSetting: async (text) => text,
+    }),
+    schema: await schemaMark(FEATURES),
+    report: (line) => lines.push(line),
+  };
 }
 
 /** Large artifacts are in a folder. */
