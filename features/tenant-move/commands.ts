@@ -1,5 +1,6 @@
 /** Implements `tempoclaw tenants freeze, unfreeze, export, import`, on the operator's machine and not over HTTP. */
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import { clientEnvironment, passphraseVariable } from '#config/client-environment.ts';
@@ -100,12 +101,19 @@ async function act(
   options: MoveOptions,
   work: (at: Installation) => Promise<unknown>,
 ): Promise<void> {
-  const stateDir = options.stateDir ?? clientEnvironment().stateDir;
-  const config = loadConfig({ flags: { config: options.config, stateDir: options.stateDir } });
-  const running = config.database.url === undefined ? findRunFile(stateDir, process.cwd()) : undefined;
+  const { config, running } = findInstallation(options);
   const err = createOutput(process.stderr);
   const result = await withInstallation(config, running, features, (line) => err.line(line), work);
   if (options.json) printJson(createOutput(process.stdout), result);
+}
+
+/** The installation of the settings, or else the one that `up` runs here, with its state folder. */
+function findInstallation({ config: file, stateDir = clientEnvironment().stateDir }: MoveOptions) {
+  const config = loadConfig({ flags: { config: file, stateDir } });
+  if (config.database.url !== undefined) return { config, running: undefined };
+  const running = findRunFile(stateDir, process.cwd());
+  if (!running) return { config, running };
+  return { config: loadConfig({ flags: { config: file, stateDir: dirname(running.path) } }), running };
 }
 
 /** It is never an argument, which other users of the machine can see. @throws CliError */
