@@ -27,7 +27,7 @@ export async function plantEmptyTables(
 
 /** What checks and references of the tables need. */
 function valuesOf(
-  { approval, entities, task, tool }: TenantObjects,
+  { approval, entities, key, task, tool }: TenantObjects,
   server: string,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const document = { agent_key: 'quokka', user_id: 'ann', path: 'USER.md' };
@@ -36,6 +36,8 @@ function valuesOf(
     approval_decisions: { approval_id: approval, via: 'api' },
     budget_accounts: { measure: 'usd' },
     channel_posts: { delivery_id: 'whd_quokka' },
+    console_links: { key_id: key },
+    console_sessions: { key_id: key },
     custom_tool_env: { tool_id: tool },
     gate_checks: { kind: 'passed', step: 'pass' },
     knowledge_merges: { id: 1_000_000, into_id: entities[1] },
