@@ -9,7 +9,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  currentUpdateInfo,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -61,6 +60,7 @@ import {
   takeInTurn,
 } from './steps/approval-signals.ts';
 import { isQuiet } from './steps/is-quiet.ts';
+import { keepUpdate } from './steps/keep-update.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
@@ -272,7 +272,7 @@ async function request(
   progress: Progress,
   decision: NonNullable<SettleApprovalInput['decision']>,
 ): Promise<Exclude<SettleApprovalResult, { kind: 'refused' }>> {
-  const update = currentUpdateInfo()?.id;
+  const update = await keepUpdate();
   const sent = {
     decision,
     tokens: tokensIn(decision),
