@@ -66,7 +66,7 @@ export interface Stand {
   client(): Promise<Client>;
   /** Returns undefined when there was no answer at all. */
   ask(tenant: Tenant, method: string, path: string, options?: AskOptions): Promise<Reply | undefined>;
-  /** Sends it again with the same Idempotency-Key until it is accepted, as a careful client does. */
+  /** Sends it again with the same Idempotency-Key, to each API in turn, until it is accepted. */
   say(tenant: Tenant, session: string, id: string, body: Readonly<Record<string, unknown>>): Promise<string>;
   effects(): Promise<readonly string[]>;
   until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T>;
@@ -92,6 +92,8 @@ export interface StandOptions {
   readonly workerSettings?: (worker: number, folder: string) => Readonly<Record<string, string>>;
   /** Further text of `tempoclaw.yaml`. */
   readonly settings?: string;
+  /** History shards of a production-like Temporal server; four by default. */
+  readonly shards?: number;
   /** How wrong the clocks of workers and API are, in milliseconds (skewed-clock.ts). */
   readonly clocks?: { readonly workers: number; readonly api: number };
 }
@@ -110,7 +112,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   // As root, Postgres runs as another user and must be able to pass through.
   await chmod(folder, 0o711);
   await prepareFolder(folder, options);
-  const services = await createServices(folder);
+  const services = await createServices(folder, options.shards);
   await services.postgres.start();
   await services.temporal.start().catch(async (error: unknown) => {
     await services.postgres.stop();
@@ -139,7 +141,8 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     ? await startPgBouncer({ program: bouncer, databaseUrl: database, folder })
     : undefined;
   const programs = await createPrograms({ folder, database, pooler: pooler?.url, temporal, options });
-  await Promise.all([...programs.apis, ...programs.workers].map((part) => part.start()));
+  // The first API takes the namespace, without which no worker starts.
+  for (const parts of [programs.apis, programs.workers]) await Promise.all(parts.map((part) => part.start()));
   // A command writes only in its own workspace (SH-7), so each workspace has a file of this name.
   const witnessFile = 'witness';
   let connection: Connection | undefined;
@@ -159,17 +162,21 @@ export async function createStand(options: StandOptions): Promise<Stand> {
       return new Client({ connection });
     },
     ask,
-    say: (tenant, session, id, body) =>
-      until(`message ${id} being accepted`, async () => {
+    say: (tenant, session, id, body) => {
+      let attempt = 0;
+      return until(`message ${id} being accepted`, async () => {
         const reply = await ask(tenant, 'POST', `/v1/sessions/${session}/messages`, {
           body,
           idempotencyKey: id,
+          api: attempt % programs.apis.length,
         });
+        attempt += 1;
         if (reply?.status === 200 || reply?.status === 202) return String(reply.body['turn_id']);
         const mayComeBack = !reply || reply.status >= 500 || reply.status === 409 || reply.status === 429;
         if (!mayComeBack) throw new Error(`message ${id}: ${reply.status} ${JSON.stringify(reply.body)}`);
         return undefined;
-      }),
+      });
+    },
     async effects() {
       const workspaces = join(folder, 'workspaces');
       const paths = await readdir(workspaces, { recursive: true }).catch(() => []);
@@ -215,7 +222,7 @@ async function prepareFolder(folder: string, { scripts = {}, settings = '' }: St
   await copyFile(join(cache, file), join(folder, 'bundles', file));
 }
 
-async function createServices(folder: string) {
+async function createServices(folder: string, shards: number | undefined) {
   const env = childEnvironment({});
   const cacheDir = userCacheDir();
   const programs = process.env['TEST_TEMPORAL_SERVER'];
@@ -236,7 +243,14 @@ async function createServices(folder: string) {
   });
   const temporal = createKillable(async () => {
     if (programs)
-      return startProductionTemporal({ programs, stateDir: folder, env, databaseUrl, port: temporalPort });
+      return startProductionTemporal({
+        programs,
+        stateDir: folder,
+        env,
+        databaseUrl,
+        port: temporalPort,
+        ...(shards !== undefined && { shards }),
+      });
     const { path: binary } = await obtainTemporalBinary({ cacheDir, env, folders: commandFolders() });
     const options = {
       ...OWN_TEMPORAL,
