@@ -1,11 +1,13 @@
 /** IN-2, IN-9: readers of one session share their queries, and a stream ends when its reader may not read any more. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openSse, type SseReader } from '#test/support/sse.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 const READERS = 100;
 const EVENTS = 25;
+const QUERIES_PER_SECOND = 30;
 
 describe('readers of sessions', () => {
   let api: TestApi;
@@ -39,6 +41,30 @@ describe('readers of sessions', () => {
     // A poll may wake them as well, and one that is woken late asks by itself.
     assert.ok(reads.length <= 4 * EVENTS, `${reads.length} queries for ${READERS * EVENTS} events`);
     for (const reader of readers) reader.close();
+  });
+
+  it(`IN-2 a hundred inboxes beside ${EVENTS} events a second send ${QUERIES_PER_SECOND} queries a second`, async (t) => {
+    const inboxes = await Promise.all(
+      Array.from({ length: READERS }, () =>
+        openSse(`${api.url}/v1/approvals/events`, {
+          authorization: `Bearer ${api.key}`,
+          accept: 'text/event-stream',
+        }),
+      ),
+    );
+    for (const { status } of inboxes) assert.equal(status, 200);
+    // Each has read the pending approvals.
+    await sleep(500);
+    const query = t.mock.method(api.pool, 'query');
+    const began = performance.now();
+    for (let n = 1; n <= 4 * EVENTS; n += 1) {
+      api.deps.notifier.notify('default', 'busy', true);
+      await sleep(1000 / EVENTS);
+    }
+    const seconds = (performance.now() - began) / 1000;
+    const count = query.mock.callCount();
+    assert.ok(count <= QUERIES_PER_SECOND * seconds, `${count} queries in ${seconds} s`);
+    for (const inbox of inboxes) inbox.close();
   });
 
   it('IN-9 a stream ends when its session becomes another user’s, or is forgotten', async () => {
