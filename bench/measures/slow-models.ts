@@ -32,7 +32,6 @@ const SHAPES: readonly Shape[] = [
   { name: '100 turns, 3-s model', turns: 100, modelMs: 3_000, steps: 4, seconds: 60 },
   { name: '300 turns, 3-s model', turns: 300, modelMs: 3_000, steps: 4, seconds: 60 },
   { name: '1,000 turns, 30-s model', turns: 1_000, modelMs: 30_000, steps: 3, seconds: 60 },
-  { name: '2,000 turns, 60-s model', turns: 2_000, modelMs: 60_000, steps: 1, seconds: 60 },
 ];
 const QUICK: readonly Shape[] = [
   { name: '10 turns, 1-s model', turns: 10, modelMs: 1_000, steps: 2, seconds: 5 },
