@@ -44,6 +44,7 @@ export const approvalSchema = z.object({
   status: z.enum(APPROVAL_STATUSES),
   tool: z.string(),
   args: jsonObjectSchema.describe('Secrets are masked'),
+  is_masked: z.boolean().describe('`args` hide a secret, so `edit` cannot start from them'),
   summary: z.string(),
   reason: z.string().nullable(),
   risk: z.string().nullable(),

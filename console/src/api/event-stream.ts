@@ -9,6 +9,7 @@ import { type Problem, readProblem } from './problem.ts';
 import { credentials } from './request.ts';
 
 export type StreamedEvent = Operations['GET /v1/sessions/{key}/events']['answer'];
+export type StreamedApproval = Operations['GET /v1/approvals/events']['answer'];
 
 export interface EventStream {
   readonly state: ReadonlySignal<'connecting' | 'live' | 'reconnecting' | 'ended'>;
@@ -22,10 +23,18 @@ const LONGEST_PAUSE_MS = 5_000;
 /** The server sends at least a comment every 15 seconds. */
 const SILENCE_MS = 25_000;
 
-/** `deliver` gets the events of one read together, in order. `reset` drops all of them: older ones are no longer kept. */
-export function followEvents(
+export interface StreamReader<Event> {
+  /** Gets the events of one read together. */
+  deliver(events: readonly Event[]): void;
+  /** Drops all events: older ones are no longer kept. */
+  reset(): void;
+  /** Whether each event has a higher id than the one before it. Where not, an event may come again. */
+  readonly isNumbered?: boolean;
+}
+
+export function followEvents<Event>(
   path: string,
-  { deliver, reset }: { deliver(events: readonly StreamedEvent[]): void; reset(): void },
+  { deliver, reset, isNumbered = true }: StreamReader<Event>,
 ): EventStream {
   const state = signal<'connecting' | 'live' | 'reconnecting' | 'ended'>('connecting');
   const problem = signal<Problem | undefined>(undefined);
@@ -51,13 +60,13 @@ export function followEvents(
       if (!response.ok || !response.body) return await readProblem(response);
       state.value = 'live';
       onLive();
-      let events: StreamedEvent[] = [];
+      let events: Event[] = [];
       const parser = createParser({
-        onEvent({ data }) {
-          const event = JSON.parse(data) as StreamedEvent;
-          if (last !== undefined && event.id <= last) return;
-          last = event.id;
-          events.push(event);
+        onEvent({ id, data }) {
+          const number = Number(id);
+          if (isNumbered && last !== undefined && number <= last) return;
+          last = Math.max(last ?? 0, number);
+          events.push(JSON.parse(data) as Event);
         },
       });
       for await (const text of readText(response.body)) {

@@ -18,6 +18,11 @@ export const login = signal<Login>({ state: 'loading' });
 const RENEW_MS = 15 * 60_000;
 const RETRY_MS = 2_000;
 
+/** Whether the key may do what needs the scope: the server decides, pages only grey out the rest. */
+export function may(scope: Me['scopes'][number]): boolean {
+  return login.value.state === 'in' && login.value.me.scopes.includes(scope);
+}
+
 /** `link` is the token of a link that logs in; without it, or when it cannot be used, the browser's session continues. */
 export async function startSession(link: string | undefined): Promise<void> {
   credentials.onEnd = () => {

@@ -8,8 +8,21 @@ export interface PageProps {
 
 /** The path below the page's base, with a slash at its beginning. */
 const path = signal('/');
+const search = signal('');
 
 export const currentPath = computed(() => path.value);
+
+/** What stands behind the path: filters, and the thing of a list that is chosen. */
+export const currentSearch = computed(() => new URLSearchParams(search.value));
+
+/** Changes the address without a new entry in the browser's history. Empty values are removed. */
+export function setSearch(changes: Readonly<Record<string, string>>): void {
+  const changed = new URLSearchParams(search.peek());
+  for (const [name, value] of Object.entries(changes))
+    if (value === '') changed.delete(name);
+    else changed.set(name, value);
+  navigate(`${location.pathname}${changed.size > 0 ? `?${changed}` : ''}`, { replace: true });
+}
 
 /** The address of a path of the console, for `href`. */
 export function hrefOf(...parts: readonly string[]): string {
@@ -61,6 +74,7 @@ export function takeLinkToken(): string | undefined {
 
 function read(): void {
   const base = new URL(document.baseURI).pathname;
+  search.value = location.search;
   path.value = `/${location.pathname.slice(base.length)}`.replace(/(?<=.)\/+$/, '');
 }
 

@@ -21,6 +21,12 @@ export const pagePath = computed(() =>
 
 export const ROUTES: readonly Route[] = [
   {
+    path: '/inbox',
+    title: 'Inbox',
+    nav: { icon: '✓', keys: 'g i' },
+    load: () => import('../pages/inbox/inbox.tsx'),
+  },
+  {
     path: '/sessions',
     title: 'Sessions',
     nav: { icon: '☰', keys: 'g s' },

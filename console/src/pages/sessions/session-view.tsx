@@ -1,12 +1,13 @@
 /** One session: what was said and done, live. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { type EventStream, followEvents } from '../../api/event-stream.ts';
+import { type EventStream, followEvents, type StreamedEvent } from '../../api/event-stream.ts';
 import { addressOf } from '../../api/request.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { StreamNotice } from '../../components/stream-notice.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { FeedRow } from './feed-row.tsx';
 import { createFeed, type FeedItem, type FeedStatus } from './session-feed.ts';
@@ -59,17 +60,6 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
   );
 }
 
-function StreamNotice({ stream }: { readonly stream: EventStream | undefined }) {
-  const problem = stream?.problem.value;
-  if (problem) return <ProblemNotice problem={problem} />;
-  const isCut = stream?.state.value === 'reconnecting';
-  return (
-    <p class="stream-state" role="status">
-      {isCut && 'The connection was cut; reconnecting…'}
-    </p>
-  );
-}
-
 /** The feed of a session from its first event that is kept. */
 function useSessionFeed(key: string) {
   const items = useSignal<readonly FeedItem[]>([]);
@@ -78,7 +68,7 @@ function useSessionFeed(key: string) {
   useEffect(() => {
     let feed = createFeed();
     const { address } = addressOf('GET /v1/sessions/{key}/events', { params: { key } });
-    const opened = followEvents(address, {
+    const opened = followEvents<StreamedEvent>(address, {
       deliver(events) {
         feed.add(events);
         items.value = feed.items();

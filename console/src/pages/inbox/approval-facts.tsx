@@ -1,0 +1,132 @@
+/** Why a call was asked about, where it would run, and who must decide. */
+import type { ComponentChildren } from 'preact';
+import type { Operations } from '../../api/operations.ts';
+import { hrefOf } from '../../app/router.ts';
+import { ExactText } from '../../components/exact-text.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import type { Approval } from './approval-list.ts';
+
+type Detail = Operations['GET /v1/approvals/{id}']['answer'];
+type Explanation = Operations['POST /v1/explain/{kind}']['answer'];
+
+interface FactsProps {
+  readonly approval: Approval;
+  readonly detail: Detail | undefined;
+  readonly explanation: Explanation | undefined;
+}
+
+export function ApprovalFacts({ approval, detail, explanation }: FactsProps) {
+  const { reason, risk, session_key: session, user, agent, always, tally } = approval;
+  return (
+    <dl class="facts">
+      <Fact name="Why">
+        {[reason, risk].filter(Boolean).join(' · ') || 'A rule asks'}
+        {explanation?.step && (
+          <small>
+            {' '}
+            The rules now: {explanation.decision} by {explanation.step}
+            {explanation.rule && ` (${explanation.rule})`}
+          </small>
+        )}
+      </Fact>
+      <Fact name="From">
+        <a href={hrefOf('sessions', session)}>{session}</a> · {agent}
+        {user && ` · ${user}`}
+      </Fact>
+      {originOf(approval) && <Fact name="Of">{originOf(approval)}</Fact>}
+      {approval.runs && <Fact name="Runs">{RUNS[approval.runs]}</Fact>}
+      <Fact name="May decide">
+        {decidersOf(approval)}
+        {tally && ` · ${tally}`}
+      </Fact>
+      <Fact name="Asked">
+        <TimeAgo at={approval.created_at} />, until {new Date(approval.expires_at).toLocaleString()}
+      </Fact>
+      {approval.status === 'pending' && (
+        <Fact name="Always">
+          {always.allows ? (
+            <>
+              would also allow <code>{always.allows}</code> from now on
+            </>
+          ) : (
+            `once only: ${always.refused ?? 'nothing can be stored'}`
+          )}
+        </Fact>
+      )}
+      {approval.files.length > 0 && <Fact name="Files">{filesOf(approval)}</Fact>}
+      {detail?.decisions.map((decision) => (
+        <Recorded key={`${decision.by} ${decision.at}`} {...decision} />
+      ))}
+      {approval.refused > 0 && <Fact name="Refused">{approval.refused} messages changed nothing</Fact>}
+    </dl>
+  );
+}
+
+function Recorded({ decision, by, via, note, at, proven, counts }: Detail['decisions'][number]) {
+  return (
+    <Fact name="Decided">
+      {decision.replace('_', ' ')} by {by} ({via}
+      {!proven && ', a claim'}
+      {!counts && ', no longer counts'}) <TimeAgo at={at} />
+      {note && (
+        <>
+          : <ExactText text={note} />
+        </>
+      )}
+    </Fact>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+const RUNS: Readonly<Record<NonNullable<Approval['runs']>, string>> = {
+  container: 'in a container',
+  bubblewrap: 'in a sandbox (bubblewrap)',
+  walled_host: 'on the machine itself, kept from TempoClaw’s own files and ports',
+  host: 'on the machine itself, without a wall',
+};
+
+function originOf({ subagent, delegation }: Approval): string {
+  return [
+    subagent && `subagent ${subagent.label} of ${subagent.parent_session}`,
+    delegation && `delegation ${delegation.label} of ${delegation.parent_session}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function decidersOf({ terms, user }: Approval): string {
+  const { approvers, quorum = 1, exclude_requester: isExcluded, escalate } = terms;
+  const named = [
+    ...(approvers?.users ?? []),
+    ...(approvers?.scopes ?? []).map((scope) => `keys with ${scope}`),
+  ];
+  const anyone = user === null ? 'anyone with approve' : `${user}, keys without a user, admins`;
+  const who = named.length > 0 ? named.join(', ') : anyone;
+  return [
+    who,
+    quorum > 1 && `${quorum} must agree`,
+    isExcluded && user && `not ${user}`,
+    escalate && `later also ${[...(escalate.to.users ?? []), ...(escalate.to.scopes ?? [])].join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function filesOf({ files }: Approval): ComponentChildren {
+  return files.map(({ path, bytes, sha256, missing, unbound }) => (
+    <p key={path}>
+      <code>
+        <ExactText text={path} />
+      </code>{' '}
+      <small>{unbound ?? (missing ? 'not there' : `${bytes} bytes, SHA-256 ${sha256?.slice(0, 12)}…`)}</small>
+    </p>
+  ));
+}

@@ -1,0 +1,160 @@
+/** All approvals that wait, live, with the one that is chosen beside them. */
+import { useSignal } from '@preact/signals';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { type EventStream, followEvents } from '../../api/event-stream.ts';
+import { addressOf } from '../../api/request.ts';
+import { currentSearch, setSearch } from '../../app/router.ts';
+import { useShortcut } from '../../app/shortcuts.ts';
+import { useNewest } from '../../app/use-newest.ts';
+import { CopyAs } from '../../components/copy-as.tsx';
+import { ExactText } from '../../components/exact-text.tsx';
+import { StreamNotice } from '../../components/stream-notice.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
+import { type Approval, createApprovalList, matches } from './approval-list.ts';
+import { ApprovalView } from './approval-view.tsx';
+import { Proposals } from './proposals.tsx';
+
+export default function Inbox() {
+  const search = currentSearch.value;
+  const [filter, mine] = [search.get('q') ?? '', search.get('mine') ?? ''];
+  const { list, stream } = useApprovals(mine);
+  const shown = list.pending.value.filter((approval) => matches(approval, filter));
+  const chosen = list.find(search.get('id') ?? '');
+  const selected = chosen ?? shown[0];
+  useListKeys(shown, selected);
+  return (
+    <section class="page">
+      <div class="page-head">
+        <h1>Inbox</h1>
+        <span class="badge waiting_approval">{list.pending.value.length} waiting</span>
+        <Filter filter={filter} mine={mine} />
+        <Proposals />
+        <CopyAs name="GET /v1/approvals" parts={{ query: { status: 'pending' } }} command={['approvals']} />
+      </div>
+      <StreamNotice stream={stream} />
+      {stream?.state.value === 'live' && list.pending.value.length === 0 && !chosen && (
+        <p class="notice">
+          Nothing waits. A rule of an agent asks before its commands run:{' '}
+          <code>npx tempoclaw agents create clerk --exec-ask always</code>
+        </p>
+      )}
+      <div class={`split ${chosen ? 'has-chosen' : ''}`}>
+        <VirtualList items={shown} keyOf={({ id }) => id} label="Approvals that wait" estimate={72}>
+          {(approval) => <ApprovalRow approval={approval} isSelected={approval.id === selected?.id} />}
+        </VirtualList>
+        <div class="detail">
+          {chosen && (
+            <button type="button" class="quiet back" onClick={() => setSearch({ id: '' })}>
+              ← All
+            </button>
+          )}
+          {selected && <ApprovalView key={selected.id} approval={selected} />}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Filter({ filter, mine }: { readonly filter: string; readonly mine: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  useShortcut(
+    '/',
+    'Filter',
+    useCallback(() => input.current?.focus(), []),
+  );
+  return (
+    <>
+      <input
+        ref={input}
+        type="search"
+        aria-label="Only with these words"
+        placeholder="Filter"
+        value={filter}
+        onInput={({ currentTarget }) => setSearch({ q: currentTarget.value, id: '' })}
+        onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={mine === 'true'}
+          onChange={({ currentTarget }) => setSearch({ mine: currentTarget.checked ? 'true' : '', id: '' })}
+        />
+        that I may decide
+      </label>
+    </>
+  );
+}
+
+interface RowProps {
+  readonly approval: Approval;
+  readonly isSelected: boolean;
+}
+
+function ApprovalRow({ approval, isSelected }: RowProps) {
+  const row = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isSelected) row.current?.scrollIntoView({ block: 'nearest' });
+  }, [isSelected]);
+  return (
+    <button
+      ref={row}
+      type="button"
+      class="row"
+      aria-current={isSelected ? 'true' : undefined}
+      onClick={() => setSearch({ id: approval.id })}
+    >
+      <span class="row-name">
+        <ExactText text={approval.summary} />
+      </span>
+      {approval.tally && <span class="badge">{approval.tally}</span>}
+      <span class="row-more">
+        {approval.agent}
+        {approval.user && ` · ${approval.user}`} · <TimeAgo at={approval.created_at} />
+        {approval.risk && ` · ${approval.risk}`}
+      </span>
+    </button>
+  );
+}
+
+/** `j` and `k` choose the next and the one before. */
+function useListKeys(shown: readonly Approval[], selected: Approval | undefined): void {
+  const newest = useNewest({ shown, selected });
+  const move = useCallback(
+    (by: number): void => {
+      const { shown: rows, selected: from } = newest.current;
+      const at = rows.findIndex(({ id }) => id === from?.id);
+      const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
+      if (next) setSearch({ id: next.id });
+    },
+    [newest],
+  );
+  useShortcut(
+    'j',
+    'Next',
+    useCallback(() => move(1), [move]),
+  );
+  useShortcut(
+    'k',
+    'Previous',
+    useCallback(() => move(-1), [move]),
+  );
+}
+
+function useApprovals(mine: string) {
+  const list = useRef(createApprovalList()).current;
+  const stream = useSignal<EventStream | undefined>(undefined);
+  useEffect(() => {
+    list.clear();
+    const query = mine === 'true' ? { mine: 'true' as const } : {};
+    const { address } = addressOf('GET /v1/approvals/events', { query });
+    const opened = followEvents<Approval>(address, {
+      deliver: list.add,
+      reset: list.clear,
+      isNumbered: false,
+    });
+    stream.value = opened;
+    return () => opened.close();
+  }, [list, mine]);
+  return { list, stream: stream.value };
+}
