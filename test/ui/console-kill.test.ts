@@ -39,7 +39,7 @@ describe('F6 kill -9 of the API under the console', { skip, timeout: 600_000 }, 
     await stand.api.kill();
     await sees(page, /reconnecting/);
     await stand.api.start();
-    await sees(page, /idle/, /The end\.\s*$/);
+    await sees(page, /idle/, /The end\.\s*Attach/);
     // All items are in the document once the list was scrolled from its beginning to its end.
     const shown = new Map<string, string>();
     const list = page.getByRole('list', { name: /^What was said/ });

@@ -92,7 +92,7 @@ describe('IN-7 the web console', { skip }, () => {
       body: { decision: 'approve' },
     });
     await stack.worker.ended(asks);
-    await sees(page, /Approval approved/, /idle/);
+    await sees(page, /approved by/, /idle/);
     assert.deepEqual(complaints, []);
   });
 
@@ -107,7 +107,7 @@ describe('IN-7 the web console', { skip }, () => {
     await page.locator('a[href="/sessions/hostile"]').click();
     await sees(page, /Your bank 127\.0\.0\.1:\d+/, /<script>/);
     const elements = await page.evaluate(
-      "['img', 'script', 'style', 'form', 'input', '[onerror]', '[style*=url]'].map((one) => document.querySelectorAll('main ' + one).length).join()",
+      "['img', 'script', 'style', 'form', 'input', '[onerror]', '[style*=url]'].map((one) => document.querySelectorAll('[role=listitem] ' + one).length).join()",
     );
     assert.equal(elements, '0,0,0,0,0,0,0');
     const links = await page.evaluate(

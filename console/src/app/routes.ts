@@ -33,6 +33,11 @@ export const ROUTES: readonly Route[] = [
     load: () => import('../pages/sessions/session-list.tsx'),
   },
   {
+    path: '/new-session',
+    title: 'New session',
+    load: () => import('../pages/sessions/new-session.tsx'),
+  },
+  {
     path: '/sessions/:key',
     title: 'Session',
     load: () => import('../pages/sessions/session-view.tsx'),

@@ -1,6 +1,6 @@
 /** Keys that act anywhere on a page, and the list of them that `?` shows. */
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 export interface Shortcut {
   /** One key, or two after each other with a space between them: `g s`. */
@@ -15,7 +15,8 @@ export const shortcuts = signal<readonly Shortcut[]>([]);
 const PAUSE_MS = 1_000;
 
 export function useShortcut(keys: string, label: string, run: () => void): void {
-  useEffect(() => {
+  // A key that follows at once acts on what has just been shown.
+  useLayoutEffect(() => {
     const added = { keys, label, run };
     shortcuts.value = [...shortcuts.peek(), added];
     return () => {

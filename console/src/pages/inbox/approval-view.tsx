@@ -1,17 +1,12 @@
 /** One approval: the whole call, why it was asked about, and the decision. */
-import { useSignal } from '@preact/signals';
-import { useCallback, useEffect } from 'preact/hooks';
-import { may } from '../../api/session.ts';
+import { useEffect } from 'preact/hooks';
 import { useRequest } from '../../api/use-request.ts';
-import { useShortcut } from '../../app/shortcuts.ts';
-import { useNewest } from '../../app/use-newest.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { ApprovalFacts } from './approval-facts.tsx';
 import type { Approval } from './approval-list.ts';
 import { CommandText } from './command-text.tsx';
-import { decide, type Decision } from './decide.ts';
-import { DecisionDialog, type DialogKind } from './decision-dialog.tsx';
+import { Decisions } from './decisions.tsx';
 
 export function ApprovalView({ approval }: { readonly approval: Approval }) {
   const { id, tool, args, agent, session_key: session, status } = approval;
@@ -28,7 +23,7 @@ export function ApprovalView({ approval }: { readonly approval: Approval }) {
         <ExactText text={approval.summary} />
       </h2>
       <Call approval={approval} />
-      {status === 'pending' ? <Decisions approval={approval} /> : <Outcome approval={approval} />}
+      {status === 'pending' ? <Decisions approval={approval} hasKeys /> : <Outcome approval={approval} />}
       <ApprovalFacts approval={approval} detail={detail.data.value} explanation={explanation.data.value} />
       <p class="buttons">
         <CopyAs
@@ -101,94 +96,5 @@ function Outcome({ approval: { status, decided_by: by } }: { readonly approval: 
       {status}
       {by && ` by ${by}`}
     </p>
-  );
-}
-
-function Decisions({ approval }: { readonly approval: Approval }) {
-  const open = useSignal<DialogKind | undefined>(undefined);
-  const isBusy = useSignal(false);
-  const isOpen = may('approve');
-  const isEditable = isOpen && !approval.is_masked;
-  const send = async (decision: Decision): Promise<void> => {
-    if (!isOpen || isBusy.value) return;
-    isBusy.value = true;
-    await decide(approval, decision);
-    isBusy.value = false;
-  };
-  const show = (kind: DialogKind): void => {
-    if (kind === 'edit' ? isEditable : isOpen) open.value = kind;
-  };
-  useDecisionKeys({
-    approve: () => void send({ decision: 'approve' }),
-    reject: () => show('reject'),
-    edit: () => show('edit'),
-  });
-  const why = isOpen ? undefined : 'Your key may not decide: it lacks the scope approve';
-  const isDisabled = isBusy.value || !isOpen;
-  return (
-    <div class="buttons" role="group" aria-label="Decision">
-      <button
-        type="button"
-        class="primary"
-        title={why ?? 'a'}
-        disabled={isDisabled}
-        onClick={() => void send({ decision: 'approve' })}
-      >
-        Approve
-      </button>
-      {approval.always.allows && (
-        <button
-          type="button"
-          title={why ?? `Also allows ${approval.always.allows} from now on`}
-          disabled={isDisabled}
-          onClick={() => void send({ decision: 'approve_always' })}
-        >
-          Always
-        </button>
-      )}
-      <button type="button" title={why ?? 'r'} disabled={isDisabled} onClick={() => show('reject')}>
-        Reject…
-      </button>
-      <button
-        type="button"
-        title={why ?? (approval.is_masked ? 'The arguments hide a secret' : 'e')}
-        disabled={isBusy.value || !isEditable}
-        onClick={() => show('edit')}
-      >
-        Edit…
-      </button>
-      <button type="button" title={why} disabled={isDisabled} onClick={() => show('respond')}>
-        Answer…
-      </button>
-      {open.value && (
-        <DecisionDialog
-          kind={open.value}
-          approval={approval}
-          close={() => {
-            open.value = undefined;
-          }}
-        />
-      )}
-    </div>
-  );
-}
-
-/** The keys act on what is shown when they are pressed. */
-function useDecisionKeys(acts: Readonly<Record<'approve' | 'reject' | 'edit', () => void>>): void {
-  const newest = useNewest(acts);
-  useShortcut(
-    'a',
-    'Approve',
-    useCallback(() => newest.current.approve(), [newest]),
-  );
-  useShortcut(
-    'r',
-    'Reject',
-    useCallback(() => newest.current.reject(), [newest]),
-  );
-  useShortcut(
-    'e',
-    'Edit the arguments',
-    useCallback(() => newest.current.edit(), [newest]),
   );
 }

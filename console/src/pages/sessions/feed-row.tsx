@@ -1,7 +1,9 @@
 /** One thing that was said or done in a session. */
+import { hrefOf } from '../../app/router.ts';
 import { Markdown } from '../../components/markdown.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import type { FeedItem } from './session-feed.ts';
+import { ApprovalRow } from './approval-row.tsx';
+import type { FeedItem } from './feed-items.ts';
 
 export function FeedRow({ item }: { readonly item: FeedItem }) {
   switch (item.kind) {
@@ -25,9 +27,26 @@ export function FeedRow({ item }: { readonly item: FeedItem }) {
       );
     case 'call':
       return <CallRow item={item} />;
+    case 'approval':
+      return <ApprovalRow item={item} />;
+    case 'child':
+      return <ChildRow item={item} />;
     case 'note':
       return <p class={`feed-note ${item.tone}`}>{item.text}</p>;
   }
+}
+
+function ChildRow({ item }: { readonly item: FeedItem & { readonly kind: 'child' } }) {
+  const { state, what, label, session, preview } = item;
+  return (
+    <p class="feed-call">
+      <span class={`sign ${state}`} role="img" aria-label={state}>
+        {SIGNS[state]}
+      </span>{' '}
+      {what} <a href={hrefOf('sessions', session)}>{label || session}</a>
+      {preview && <small> {preview}</small>}
+    </p>
+  );
 }
 
 const SIGNS = { running: '●', done: '✔', failed: '✘' } as const;

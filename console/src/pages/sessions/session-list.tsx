@@ -32,6 +32,9 @@ export default function SessionList() {
     <section class="page">
       <div class="page-head">
         <h1>Sessions</h1>
+        <a class="button" href={hrefOf('new-session')}>
+          New
+        </a>
         <input
           ref={filter}
           type="search"

@@ -9,8 +9,10 @@ import { CopyAs } from '../../components/copy-as.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
 import { StreamNotice } from '../../components/stream-notice.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
+import { Composer } from './composer.tsx';
 import { FeedRow } from './feed-row.tsx';
-import { createFeed, type FeedItem, type FeedStatus } from './session-feed.ts';
+import type { FeedItem } from './feed-items.ts';
+import { createFeed, type FeedStatus } from './session-feed.ts';
 
 export default function SessionView({ params: { key = '' } }: PageProps) {
   const session = useRequest('GET /v1/sessions/{key}', { params: { key } });
@@ -56,6 +58,7 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
       >
         {(item) => <FeedRow item={item} />}
       </VirtualList>
+      <Composer session={key} isRunning={state !== 'idle'} />
     </section>
   );
 }
