@@ -141,11 +141,26 @@ export async function createStand(options: StandOptions): Promise<Stand> {
     ? await startPgBouncer({ program: bouncer, databaseUrl: database, folder })
     : undefined;
   const programs = await createPrograms({ folder, database, pooler: pooler?.url, temporal, options });
+  let connection: Connection | undefined;
+  const close = async (): Promise<void> => {
+    await connection?.close();
+    await pool.end();
+    for (const part of [...programs.workers, ...programs.apis, services.temporal, services.postgres])
+      await part.stop();
+    await pooler?.child.stop();
+    for (const proxy of proxies) await proxy.close();
+    await rm(folder, { recursive: true, force: true });
+  };
   // The first API takes the namespace, without which no worker starts.
-  for (const parts of [programs.apis, programs.workers]) await Promise.all(parts.map((part) => part.start()));
+  for (const parts of [programs.apis, programs.workers]) {
+    const starts = await Promise.allSettled(parts.map((part) => part.start()));
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (!failed) continue;
+    await close();
+    throw failed.reason;
+  }
   // A command writes only in its own workspace (SH-7), so each workspace has a file of this name.
   const witnessFile = 'witness';
-  let connection: Connection | undefined;
 
   const ask: Stand['ask'] = (tenant, method, path, options = {}) =>
     request(programs.apiUrls[options.api ?? 0] ?? programs.apiUrl, tenant, method, path, options);
@@ -188,15 +203,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
         .filter((line) => line !== '');
     },
     until,
-    async close() {
-      await connection?.close();
-      await pool.end();
-      for (const part of [...programs.workers, ...programs.apis, services.temporal, services.postgres])
-        await part.stop();
-      await pooler?.child.stop();
-      for (const proxy of proxies) await proxy.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }
 
