@@ -325,7 +325,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
       await machine.workspaces.close();
       host.close();
       try {
-        await replayAll(client, tenant, bundle, encoding);
+        await replayAll(client, tenant, bundle, encoding, options.changeWorkflows !== undefined);
       } finally {
         await notifier.close();
         await secrets.close();
@@ -415,9 +415,15 @@ async function replayAll(
   tenant: string,
   bundle: { readonly code: string },
   encoding: Pick<ReplayWorkerOptions, 'dataConverter'>,
+  mayBlock: boolean,
 ): Promise<void> {
   const ids = `TempoclawTenant = '${tenant}' or TaskQueue = 'q-${tenant}'`;
-  for await (const { error, workflowId } of replayHistories(bundle, historiesOf(client, ids), encoding))
+  for await (const { error, workflowId } of replayHistories(
+    bundle,
+    historiesOf(client, ids),
+    encoding,
+    mayBlock,
+  ))
     if (error) throw new Error(`${workflowId} does not replay`, { cause: error });
 }
 

@@ -1,5 +1,6 @@
 /** Replays histories as the workers of the test run would. */
 import type { ReplayWorkerOptions, ReplayResult } from '@temporalio/worker';
+import { ContainedWorker } from '#workers/contained/contained-worker.ts';
 import { quietRuntime } from './quiet-runtime.ts';
 import { SharedLeanWorker } from './shared-threads.ts';
 
@@ -10,14 +11,17 @@ export interface ReplayedHistory {
 
 /**
  * Replays on a workflow thread. By default, the SDK replays in this thread, which leaves a hook on every promise of the
- * process and makes everything afterwards several times slower.
+ * process and makes everything afterwards several times slower. Code that `mayBlock`, because it never yields, ends only
+ * contained threads with an answer.
  */
 export function replayHistories(
   workflowBundle: { readonly code: string },
   histories: AsyncIterable<ReplayedHistory> | Iterable<ReplayedHistory>,
   encoding: Pick<ReplayWorkerOptions, 'dataConverter'> = {},
+  mayBlock = false,
 ): AsyncIterableIterator<ReplayResult> {
   quietRuntime();
   const options = { ...encoding, workflowBundle, debugMode: false };
-  return SharedLeanWorker.runReplayHistories(options, histories);
+  const kind = mayBlock ? ContainedWorker : SharedLeanWorker;
+  return kind.runReplayHistories(options, histories);
 }
