@@ -9,8 +9,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
-import { NativeConnection, type ReplayWorkerOptions } from '@temporalio/worker';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
 import { createCatalog, loadTools } from '#policy/catalog.ts';
 import { FEATURES } from '#features';
 import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts';
@@ -44,7 +44,7 @@ import { engineVariables } from './engine.ts';
 import { createProbes, type Probes } from './probe-tools.ts';
 import { growingWait } from './processes.ts';
 import { quietRuntime } from './quiet-runtime.ts';
-import { type ReplayedHistory, replayHistories } from './replay.ts';
+import { replayAll } from './replay-all.ts';
 import { SharedWorker } from './shared-threads.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -406,45 +406,6 @@ async function endSessions(client: Client, tenant: string): Promise<void> {
       .getHandle(workflowId)
       .terminate('the test is over')
       .catch(() => undefined);
-  }
-}
-
-/** I5: what the worker did replays, whatever the test was about. */
-async function replayAll(
-  client: Client,
-  tenant: string,
-  bundle: { readonly code: string },
-  encoding: Pick<ReplayWorkerOptions, 'dataConverter'>,
-  mayBlock: boolean,
-): Promise<void> {
-  const ids = `TempoclawTenant = '${tenant}' or TaskQueue = 'q-${tenant}'`;
-  for await (const { error, workflowId } of replayHistories(
-    bundle,
-    historiesOf(client, ids),
-    encoding,
-    mayBlock,
-  ))
-    if (error) throw new Error(`${workflowId} does not replay`, { cause: error });
-}
-
-/** A code of gRPC. */
-const NOT_FOUND = 5;
-
-/** Runs that were removed stay listed for a while. */
-async function* historiesOf(client: Client, query: string): AsyncGenerator<ReplayedHistory> {
-  const runs: { readonly workflowId: string; readonly runId: string }[] = [];
-  for await (const run of client.workflow.list({ query })) runs.push(run);
-  for (let at = 0; at < runs.length; at += 8) {
-    const found = runs.slice(at, at + 8).map(async ({ workflowId, runId }) => {
-      try {
-        return { workflowId, history: await client.workflow.getHandle(workflowId, runId).fetchHistory() };
-      } catch (error) {
-        const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
-        if (code === NOT_FOUND) return undefined;
-        throw error;
-      }
-    });
-    for (const one of await Promise.all(found)) if (one) yield one;
   }
 }
 
