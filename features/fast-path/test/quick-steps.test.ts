@@ -14,6 +14,9 @@ import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.
 /** Far longer than the workflow task waits. */
 const SLOW_MS = 2_000;
 
+/** The session whose second answer never comes. */
+const NEVER_ANSWERED = 'word-stopped';
+
 interface SlowSecond extends TestServer {
   /** Requests by the session's word, and those whose client disconnected before the answer. */
   readonly asked: Map<string, number>;
@@ -35,6 +38,7 @@ async function startSlowSecond(): Promise<SlowSecond> {
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     if (messages.at(-1)?.role === 'tool') {
+      if (word === NEVER_ANSWERED) return;
       await sleep(SLOW_MS);
       response.write(chunk({ role: 'assistant', content: 'Late.' }, null));
       response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
@@ -152,7 +156,7 @@ rules:
   });
 
   it('DU-4: a stop reaches a call that goes on, and the model is hung up on', async () => {
-    const word = 'word-stopped';
+    const word = NEVER_ANSWERED;
     const { turn_id } = await live.say(word, word, { agent: 'late' });
     await live.until('the second question', () => (model.asked.get(word) === 2 ? true : undefined));
     await live.temporal.stop(live.tenant, word, { turn_id, level: 'now', by: 'ann' });
