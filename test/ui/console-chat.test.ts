@@ -82,6 +82,26 @@ describe('IN-7 talking in the console', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('says a message once when its answer was lost and it is sent again', async () => {
+    const { page } = await talk('lost', 'Begin.');
+    await sees(page, /Begin\./, /idle/);
+    await page.route('**/messages', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await write(page, 'Only once.');
+    await sees(page, /does not answer/);
+    await page.unroute('**/messages');
+    await page.getByLabel('Message').press('Enter');
+    await page.waitForFunction(`document.querySelector('textarea').value === ''`);
+    await sees(page, /idle/);
+    const { rows } = await stack.pool.query(
+      `select count(*)::int as n from messages where tenant_id = $1 and role = 'user' and text = 'Only once.'`,
+      [stack.tenant],
+    );
+    assert.deepEqual(rows, [{ n: 1 }]);
+  });
+
   it('sends files with a message', async () => {
     const { page, complaints } = await open('new-session');
     const file = { name: 'otters.csv', mimeType: 'text/csv', buffer: Buffer.from('kind,kg\nsea otter,45\n') };

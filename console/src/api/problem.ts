@@ -20,7 +20,7 @@ export const OFFLINE: Problem = {
   code: 'Offline',
   status: 0,
   title: 'TempoClaw does not answer',
-  detail: 'It may be starting again, or the network is down.',
+  detail: 'TempoClaw does not answer. It may be starting again, or the network is down.',
 };
 
 export async function readProblem(response: Response): Promise<Problem> {

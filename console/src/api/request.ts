@@ -24,15 +24,21 @@ interface AnyParts {
 /** The session of this browser, which api/session.ts sets. */
 export const credentials: { csrf: string; onEnd: () => void } = { csrf: '', onEnd: () => undefined };
 
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Marks a change that may be sent again, so that it is made once; each has its own by default. */
+  readonly key?: string | undefined;
+}
+
 /** Resolves with the answer or the problem, and never rejects, except with the abort of `signal`. */
 export async function request<Name extends OperationName>(
   name: Name,
   parts: RequestParts<Name>,
-  signal?: AbortSignal,
+  { signal, key }: SendOptions = {},
 ): Promise<Result<Operations[Name]['answer']>> {
   const { method, address } = addressOf(name, parts);
   const { body } = parts as AnyParts;
-  const answer = await send(method, address, body, signal);
+  const answer = await send(method, address, body, { signal, key });
   if (!(answer instanceof Response)) return { ok: false, problem: answer };
   if (answer.ok) {
     const data = answer.status === 204 ? undefined : await answer.json().catch(() => undefined);
@@ -48,7 +54,7 @@ export async function send(
   method: string,
   path: string,
   body?: unknown,
-  signal?: AbortSignal,
+  { signal, key = randomId() }: SendOptions = {},
 ): Promise<Response | Problem> {
   try {
     return await fetch(new URL(path, document.baseURI), {
@@ -59,7 +65,7 @@ export async function send(
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(method !== 'GET' && { 'x-csrf-token': credentials.csrf }),
         // A login must never be answered from a store.
-        ...(method === 'POST' && path.startsWith('v1/') && { 'idempotency-key': randomId() }),
+        ...(method === 'POST' && path.startsWith('v1/') && { 'idempotency-key': key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
@@ -80,7 +86,7 @@ export function addressOf(name: string, { params = {}, query = {} }: AnyParts) {
 }
 
 /** `crypto.randomUUID` is missing where the page was not loaded over TLS. */
-function randomId(): string {
+export function randomId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');

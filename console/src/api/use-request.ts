@@ -28,7 +28,7 @@ export function useRequest<Name extends OperationName>(
     const current = new AbortController();
     asking.current = current;
     const read = async (): Promise<void> => {
-      const result = await request(name, newest.current, current.signal);
+      const result = await request(name, newest.current, { signal: current.signal });
       problem.value = result.ok ? undefined : result.problem;
       if (result.ok) data.value = result.data;
     };

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useCallback, useRef } from 'preact/hooks';
 import type { Operations } from '../../api/operations.ts';
 import { problemText } from '../../api/problem.ts';
-import { request } from '../../api/request.ts';
+import { randomId, request, type RequestParts } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { uploadFile, type UploadedFile } from '../../api/upload.ts';
 import { useShortcut } from '../../app/shortcuts.ts';
@@ -33,6 +33,7 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
   const files = useSignal<readonly UploadedFile[]>([]);
   const isBusy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
+  const { keyOf, forget } = useDraftKey();
   useShortcut(
     'c',
     'Write a message',
@@ -41,17 +42,20 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
   const send = async (): Promise<void> => {
     if (isBusy.value || text.value.trim() === '') return;
     isBusy.value = true;
-    const result = await request('POST /v1/sessions/{key}/messages', {
-      params: { key: session },
-      body: {
-        text: text.value,
-        ...(agent && { agent }),
-        ...(isRunning && { mode: mode.value }),
-        ...(files.value.length > 0 && { attachments: files.value.map(({ id }) => `artifact:${id}`) }),
-      },
-    });
+    const body = {
+      text: text.value,
+      ...(agent && { agent }),
+      ...(isRunning && { mode: mode.value }),
+      ...(files.value.length > 0 && { attachments: files.value.map(({ id }) => `artifact:${id}`) }),
+    };
+    const result = await request(
+      'POST /v1/sessions/{key}/messages',
+      { params: { key: session }, body },
+      { key: keyOf(body) },
+    );
     isBusy.value = false;
     if (!result.ok) return notify('failed', problemText(result.problem));
+    forget();
     text.value = '';
     files.value = [];
     onSent?.();
@@ -112,6 +116,21 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
       </div>
     </form>
   );
+}
+
+/** One key for a draft until it is accepted: when an answer was lost, sending it again does not say it twice. */
+function useDraftKey() {
+  const draft = useRef({ content: '', key: '' });
+  return {
+    keyOf(body: RequestParts<'POST /v1/sessions/{key}/messages'>['body']): string {
+      const content = JSON.stringify(body);
+      if (content !== draft.current.content) draft.current = { content, key: randomId() };
+      return draft.current.key;
+    },
+    forget(): void {
+      draft.current = { content: '', key: '' };
+    },
+  };
 }
 
 interface FilePickerProps {
