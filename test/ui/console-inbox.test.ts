@@ -110,7 +110,8 @@ describe('IN-7 the inbox of the console', { skip }, () => {
     await button(page, 'Reject').click();
     const rejected = await settled(first);
     assert.deepEqual([rejected['status'], rejected['note']], ['denied', 'Not today']);
-    await sees(page, /denied/, /1 waiting/);
+    await sees(page, /Rejected/, /1 waiting/);
+    assert.equal(await page.getByText('echo first').count(), 0);
     await page.keyboard.press('/');
     await page.keyboard.type('nothing-like-it');
     await page.getByRole('listitem').waitFor({ state: 'detached' });
@@ -134,6 +135,33 @@ describe('IN-7 the inbox of the console', { skip }, () => {
     await stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'approve' } });
     await sees(page, /approved by/, /0 waiting/);
     assert.equal(await button(page, 'Approve').count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('keeps what is shown when it is decided elsewhere, so that a key decides nothing that nobody has read', async () => {
+    const [first, second] = [await asks('kept-1', 'echo kept'), await asks('kept-2', 'echo unread')];
+    const { page, complaints } = await openInbox();
+    await sees(page, /2 waiting/);
+    await stack.ask('POST', `/v1/approvals/${first}/decision`, { body: { decision: 'approve' } });
+    await sees(page, /approved by/, /1 waiting/);
+    await page.keyboard.press('a');
+    await page.keyboard.press('j');
+    await page.waitForURL(new RegExp(second));
+    assert.equal((await approval(second))['status'], 'pending');
+    await page.keyboard.press('a');
+    await sees(page, /Nothing waits/);
+    assert.equal((await settled(second))['status'], 'approved');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('shows the approval of the address, also one that was decided before', async () => {
+    const decided = await asks('linked-1', 'echo linked');
+    await stack.ask('POST', `/v1/approvals/${decided}/decision`, { body: { decision: 'approve' } });
+    const waiting = await asks('linked-2', 'echo waiting');
+    const { page, complaints } = await openInbox(`inbox?id=${decided}`);
+    await sees(page, /exec: echo linked/, /approved by/, /1 waiting/);
+    assert.equal(await page.getByRole('button', { name: 'Approve', exact: true }).count(), 0);
+    await stack.ask('POST', `/v1/approvals/${waiting}/decision`, { body: { decision: 'approve' } });
     assert.deepEqual(complaints, []);
   });
 

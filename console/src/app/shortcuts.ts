@@ -6,6 +6,8 @@ export interface Shortcut {
   /** One key, or two after each other with a space between them: `g s`. */
   readonly keys: string;
   readonly label: string;
+  /** Whether it acts again and again while it is held. */
+  readonly repeats?: boolean;
   run(): void;
 }
 
@@ -14,15 +16,15 @@ export const shortcuts = signal<readonly Shortcut[]>([]);
 /** Longest pause between two keys that belong together. */
 const PAUSE_MS = 1_000;
 
-export function useShortcut(keys: string, label: string, run: () => void): void {
+export function useShortcut(keys: string, label: string, run: () => void, repeats = false): void {
   // A key that follows at once acts on what has just been shown.
   useLayoutEffect(() => {
-    const added = { keys, label, run };
+    const added = { keys, label, run, repeats };
     shortcuts.value = [...shortcuts.peek(), added];
     return () => {
       shortcuts.value = shortcuts.peek().filter((one) => one !== added);
     };
-  }, [keys, label, run]);
+  }, [keys, label, run, repeats]);
 }
 
 export function startShortcuts(): void {
@@ -38,7 +40,7 @@ export function startShortcuts(): void {
       shortcuts.peek().findLast(({ keys }) => keys === event.key);
     if (!found) return;
     event.preventDefault();
-    found.run();
+    if (!event.repeat || found.repeats) found.run();
   });
 }
 

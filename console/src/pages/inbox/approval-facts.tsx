@@ -1,6 +1,7 @@
 /** Why a call was asked about, where it would run, and who must decide. */
 import type { ComponentChildren } from 'preact';
 import type { Operations } from '../../api/operations.ts';
+import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { ExactText } from '../../components/exact-text.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -11,12 +12,11 @@ type Explanation = Operations['POST /v1/explain/{kind}']['answer'];
 
 interface FactsProps {
   readonly approval: Approval;
-  readonly detail: Detail | undefined;
   readonly explanation: Explanation | undefined;
 }
 
-export function ApprovalFacts({ approval, detail, explanation }: FactsProps) {
-  const { reason, risk, session_key: session, user, agent, always, tally } = approval;
+export function ApprovalFacts({ approval, explanation }: FactsProps) {
+  const { reason, risk, session_key: session, user, agent, always, tally, status } = approval;
   return (
     <dl class="facts">
       <Fact name="Why">
@@ -42,23 +42,39 @@ export function ApprovalFacts({ approval, detail, explanation }: FactsProps) {
       <Fact name="Asked">
         <TimeAgo at={approval.created_at} />, until {new Date(approval.expires_at).toLocaleString()}
       </Fact>
-      {approval.status === 'pending' && (
-        <Fact name="Always">
-          {always.allows ? (
-            <>
-              would also allow <code>{always.allows}</code> from now on
-            </>
-          ) : (
-            `once only: ${always.refused ?? 'nothing can be stored'}`
-          )}
-        </Fact>
-      )}
+      {status === 'pending' && <AlwaysFact always={always} />}
       {approval.files.length > 0 && <Fact name="Files">{filesOf(approval)}</Fact>}
+      {(tally ?? approval.decision) && (
+        <Record key={`${tally} ${approval.digest} ${status}`} id={approval.id} />
+      )}
+      {approval.refused > 0 && <Fact name="Refused">{approval.refused} messages changed nothing</Fact>}
+    </dl>
+  );
+}
+
+function AlwaysFact({ always: { allows, refused } }: Pick<Approval, 'always'>) {
+  return (
+    <Fact name="Always">
+      {allows ? (
+        <>
+          would also allow <code>{allows}</code> from now on
+        </>
+      ) : (
+        `once only: ${refused ?? 'nothing can be stored'}`
+      )}
+    </Fact>
+  );
+}
+
+/** Who has decided so far. Lists do not have it. */
+function Record({ id }: { readonly id: string }) {
+  const detail = useRequest('GET /v1/approvals/{id}', { params: { id } }).data.value;
+  return (
+    <>
       {detail?.decisions.map((decision) => (
         <Recorded key={`${decision.by} ${decision.at}`} {...decision} />
       ))}
-      {approval.refused > 0 && <Fact name="Refused">{approval.refused} messages changed nothing</Fact>}
-    </dl>
+    </>
   );
 }
 

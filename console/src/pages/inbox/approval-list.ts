@@ -28,6 +28,12 @@ export function createApprovalList() {
       for (const { id } of decided.slice(0, -MAX_DECIDED)) next.delete(id);
       all.value = next;
     },
+    /** Removes one until the stream has it again. */
+    drop(id: string): void {
+      const next = new Map(all.peek());
+      next.delete(id);
+      all.value = next;
+    },
     clear(): void {
       all.value = new Map();
     },

@@ -1,5 +1,4 @@
 /** One approval: the whole call, why it was asked about, and the decision. */
-import { useEffect } from 'preact/hooks';
 import { useRequest } from '../../api/use-request.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
@@ -8,11 +7,13 @@ import type { Approval } from './approval-list.ts';
 import { CommandText } from './command-text.tsx';
 import { Decisions } from './decisions.tsx';
 
-export function ApprovalView({ approval }: { readonly approval: Approval }) {
+interface ApprovalViewProps {
+  readonly approval: Approval;
+  readonly onDecided: () => void;
+}
+
+export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const { id, tool, args, agent, session_key: session, status } = approval;
-  const detail = useRequest('GET /v1/approvals/{id}', { params: { id } });
-  const { reload } = detail;
-  useEffect(reload, [status, approval.tally, approval.digest, reload]);
   const explanation = useRequest('POST /v1/explain/{kind}', {
     params: { kind: 'tool' },
     body: { tool, args, agent, context: { session } },
@@ -23,8 +24,12 @@ export function ApprovalView({ approval }: { readonly approval: Approval }) {
         <ExactText text={approval.summary} />
       </h2>
       <Call approval={approval} />
-      {status === 'pending' ? <Decisions approval={approval} hasKeys /> : <Outcome approval={approval} />}
-      <ApprovalFacts approval={approval} detail={detail.data.value} explanation={explanation.data.value} />
+      {status === 'pending' ? (
+        <Decisions approval={approval} hasKeys onDecided={onDecided} />
+      ) : (
+        <Outcome approval={approval} />
+      )}
+      <ApprovalFacts approval={approval} explanation={explanation.data.value} />
       <p class="buttons">
         <CopyAs
           name="POST /v1/approvals/{id}/decision"

@@ -13,6 +13,7 @@ export type DialogKind = 'reject' | 'edit' | 'respond';
 interface DialogProps {
   readonly approval: Approval;
   readonly close: () => void;
+  readonly onDecided?: (() => void) | undefined;
 }
 
 export function DecisionDialog({ kind, ...props }: DialogProps & { readonly kind: DialogKind }) {
@@ -25,7 +26,7 @@ const TEXTS = {
   respond: { title: 'Answer in its place', label: 'What the agent reads as the result', button: 'Send' },
 } as const;
 
-function TextDialog({ approval, kind, close }: DialogProps & { readonly kind: 'reject' | 'respond' }) {
+function TextDialog({ kind, ...props }: DialogProps & { readonly kind: 'reject' | 'respond' }) {
   const text = useSignal('');
   const { title, label, button } = TEXTS[kind];
   const decision = (): Decision =>
@@ -33,7 +34,7 @@ function TextDialog({ approval, kind, close }: DialogProps & { readonly kind: 'r
       ? { decision: 'respond', text: text.value }
       : { decision: 'reject', ...(text.value.trim() && { reason: text.value }) };
   return (
-    <FormDialog title={title} button={button} approval={approval} close={close} decision={decision}>
+    <FormDialog {...props} title={title} button={button} decision={decision}>
       <label for="decision-text">{label}</label>
       <textarea
         id="decision-text"
@@ -49,25 +50,61 @@ function TextDialog({ approval, kind, close }: DialogProps & { readonly kind: 'r
   );
 }
 
-function EditDialog({ approval, close }: DialogProps) {
-  const values = useSignal<Readonly<Record<string, unknown>>>(approval.args);
-  const broken = useSignal<ReadonlySet<string>>(new Set());
-  const { agent, tool: name } = approval;
+/** The fields are those that an MCP server asks for, or those of the tool. */
+function EditDialog(props: DialogProps) {
+  const { form } = props.approval;
+  return form ? <ArgumentsDialog {...props} schema={schemaOf(form)} /> : <ToolDialog {...props} />;
+}
+
+function ToolDialog(props: DialogProps) {
+  const { agent, tool: name } = props.approval;
   const tool = useRequest('GET /v1/tools/{name}', { params: { name }, query: { agent } });
-  const schema = tool.data.value?.parameters as FieldSchema | undefined;
+  const problem = tool.problem.value;
+  const schema = tool.data.value?.parameters ?? (problem && {});
+  if (!schema) return null;
+  return (
+    <ArgumentsDialog {...props} schema={schema}>
+      {problem && <ProblemNotice problem={problem} />}
+    </ArgumentsDialog>
+  );
+}
+
+interface ArgumentsDialogProps extends DialogProps {
+  readonly schema: FieldSchema;
+  readonly children?: ComponentChildren;
+}
+
+function ArgumentsDialog({ schema, children, ...props }: ArgumentsDialogProps) {
+  const { args, tool } = props.approval;
+  const values = useSignal<Readonly<Record<string, unknown>>>(args);
+  const broken = useSignal<ReadonlySet<string>>(new Set());
   return (
     <FormDialog
-      title={`Run ${name} with other arguments`}
+      title={`Run ${tool} with other arguments`}
       button="Approve these"
-      approval={approval}
-      close={close}
+      {...props}
       decision={() => ({ decision: 'edit', args: values.value })}
       isBlocked={broken.value.size > 0}
     >
-      {tool.problem.value && <ProblemNotice problem={tool.problem.value} />}
-      {(schema ?? tool.problem.value) && <SchemaForm schema={schema ?? {}} values={values} broken={broken} />}
+      {children}
+      <SchemaForm schema={schema} values={values} broken={broken} />
     </FormDialog>
   );
+}
+
+function schemaOf({ fields }: NonNullable<Approval['form']>): FieldSchema {
+  const properties = fields.map(({ name, title, description, type, options }) => [
+    name,
+    {
+      type: type === 'choices' ? 'array' : type,
+      description: [title, description].filter(Boolean).join(': '),
+      ...(options && type !== 'choices' && { enum: options.map(({ value }) => value) }),
+    },
+  ]);
+  return {
+    properties: Object.fromEntries(properties),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+  };
 }
 
 interface FormDialogProps extends DialogProps {
@@ -79,7 +116,7 @@ interface FormDialogProps extends DialogProps {
 }
 
 function FormDialog(props: FormDialogProps) {
-  const { title, button, approval, close, decision, isBlocked = false } = props;
+  const { title, button, approval, close, onDecided, decision, isBlocked = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const isBusy = useSignal(false);
   useEffect(() => dialog.current?.showModal(), []);
@@ -88,7 +125,9 @@ function FormDialog(props: FormDialogProps) {
     isBusy.value = true;
     const isTaken = await decide(approval, decision());
     isBusy.value = false;
-    if (isTaken) close();
+    if (!isTaken) return;
+    close();
+    onDecided?.();
   };
   return (
     <dialog ref={dialog} class="wide" aria-labelledby="decision-title" onClose={close}>

@@ -12,9 +12,11 @@ interface DecisionsProps {
   readonly approval: Approval;
   /** Whether a, r and e decide it: of the approvals of a page, of one only. */
   readonly hasKeys?: boolean;
+  /** Called when a decision of this person was taken. */
+  readonly onDecided?: () => void;
 }
 
-export function Decisions({ approval, hasKeys = false }: DecisionsProps) {
+export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsProps) {
   const open = useSignal<DialogKind | undefined>(undefined);
   const isBusy = useSignal(false);
   const isOpen = may('approve');
@@ -22,8 +24,9 @@ export function Decisions({ approval, hasKeys = false }: DecisionsProps) {
   const send = async (decision: Decision): Promise<void> => {
     if (!isOpen || isBusy.value) return;
     isBusy.value = true;
-    await decide(approval, decision);
+    const isTaken = await decide(approval, decision);
     isBusy.value = false;
+    if (isTaken) onDecided?.();
   };
   const show = (kind: DialogKind): void => {
     if (kind === 'edit' ? isEditable : isOpen) open.value = kind;
@@ -69,6 +72,7 @@ export function Decisions({ approval, hasKeys = false }: DecisionsProps) {
         <DecisionDialog
           kind={open.value}
           approval={approval}
+          onDecided={onDecided}
           close={() => {
             open.value = undefined;
           }}

@@ -3,11 +3,13 @@ import { useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { type EventStream, followEvents } from '../../api/event-stream.ts';
 import { addressOf } from '../../api/request.ts';
+import { useRequest } from '../../api/use-request.ts';
 import { currentSearch, setSearch } from '../../app/router.ts';
 import { useShortcut } from '../../app/shortcuts.ts';
 import { useNewest } from '../../app/use-newest.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
+import { ProblemNotice } from '../../components/problem-notice.tsx';
 import { StreamNotice } from '../../components/stream-notice.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
@@ -17,12 +19,23 @@ import { Proposals } from './proposals.tsx';
 
 export default function Inbox() {
   const search = currentSearch.value;
-  const [filter, mine] = [search.get('q') ?? '', search.get('mine') ?? ''];
+  const [id, filter, mine] = ['id', 'q', 'mine'].map((name) => search.get(name) ?? '') as [
+    string,
+    string,
+    string,
+  ];
   const { list, stream } = useApprovals(mine);
   const shown = list.pending.value.filter((approval) => matches(approval, filter));
-  const chosen = list.find(search.get('id') ?? '');
-  const selected = chosen ?? shown[0];
+  const first = useFirst(shown, `${filter} ${mine}`);
+  const selected = id || first.id;
   useListKeys(shown, selected);
+  const goOn = (): void => {
+    // The stream tells what became of it, a moment later.
+    list.drop(selected ?? '');
+    first.release();
+    setSearch({ id: '' });
+  };
+  const isLive = stream?.state.value === 'live';
   return (
     <section class="page">
       <div class="page-head">
@@ -33,27 +46,72 @@ export default function Inbox() {
         <CopyAs name="GET /v1/approvals" parts={{ query: { status: 'pending' } }} command={['approvals']} />
       </div>
       <StreamNotice stream={stream} />
-      {stream?.state.value === 'live' && list.pending.value.length === 0 && !chosen && (
+      {isLive && list.pending.value.length === 0 && !id && (
         <p class="notice">
           Nothing waits. A rule of an agent asks before its commands run:{' '}
           <code>npx tempoclaw agents create clerk --exec-ask always</code>
         </p>
       )}
-      <div class={`split ${chosen ? 'has-chosen' : ''}`}>
-        <VirtualList items={shown} keyOf={({ id }) => id} label="Approvals that wait" estimate={72}>
-          {(approval) => <ApprovalRow approval={approval} isSelected={approval.id === selected?.id} />}
+      <div class={`split ${id ? 'has-chosen' : ''}`}>
+        <VirtualList
+          items={shown}
+          keyOf={(approval) => approval.id}
+          label="Approvals that wait"
+          estimate={72}
+        >
+          {(approval) => <ApprovalRow approval={approval} isSelected={approval.id === selected} />}
         </VirtualList>
         <div class="detail">
-          {chosen && (
+          {id && (
             <button type="button" class="quiet back" onClick={() => setSearch({ id: '' })}>
               ← All
             </button>
           )}
-          {selected && <ApprovalView key={selected.id} approval={selected} />}
+          {selected && (
+            <Selected key={selected} id={selected} streamed={list.find(selected)} onDecided={goOn} />
+          )}
         </div>
       </div>
     </section>
   );
+}
+
+interface SelectedProps {
+  readonly id: string;
+  /** Undefined when it was decided before the page was opened, or is not known yet. */
+  readonly streamed: Approval | undefined;
+  readonly onDecided: () => void;
+}
+
+function Selected({ id, streamed, onDecided }: SelectedProps) {
+  if (streamed) return <ApprovalView approval={streamed} onDecided={onDecided} />;
+  return <Read id={id} onDecided={onDecided} />;
+}
+
+/** One that the stream does not have. */
+function Read({ id, onDecided }: Omit<SelectedProps, 'streamed'>) {
+  const { data, problem, reload } = useRequest('GET /v1/approvals/{id}', { params: { id } });
+  if (problem.value) return <ProblemNotice problem={problem.value} retry={reload} />;
+  return data.value ? <ApprovalView approval={data.value} onDecided={onDecided} /> : null;
+}
+
+/**
+ * The first approval, which stays the one that is shown until the person goes on: a key that is pressed as another one
+ * takes its place in the list would decide what nobody has read.
+ */
+function useFirst(shown: readonly Approval[], filter: string) {
+  const kept = useRef<{ readonly filter: string; readonly id: string | undefined }>({
+    filter,
+    id: undefined,
+  });
+  if (kept.current.filter !== filter || kept.current.id === undefined)
+    kept.current = { filter, id: shown[0]?.id };
+  return {
+    id: kept.current.id,
+    release(): void {
+      kept.current = { filter, id: undefined };
+    },
+  };
 }
 
 function Filter({ filter, mine }: { readonly filter: string; readonly mine: string }) {
@@ -118,12 +176,12 @@ function ApprovalRow({ approval, isSelected }: RowProps) {
 }
 
 /** `j` and `k` choose the next and the one before. */
-function useListKeys(shown: readonly Approval[], selected: Approval | undefined): void {
+function useListKeys(shown: readonly Approval[], selected: string | undefined): void {
   const newest = useNewest({ shown, selected });
   const move = useCallback(
     (by: number): void => {
       const { shown: rows, selected: from } = newest.current;
-      const at = rows.findIndex(({ id }) => id === from?.id);
+      const at = rows.findIndex(({ id }) => id === from);
       const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
       if (next) setSearch({ id: next.id });
     },
@@ -133,11 +191,13 @@ function useListKeys(shown: readonly Approval[], selected: Approval | undefined)
     'j',
     'Next',
     useCallback(() => move(1), [move]),
+    true,
   );
   useShortcut(
     'k',
     'Previous',
     useCallback(() => move(-1), [move]),
+    true,
   );
 }
 
