@@ -3,7 +3,8 @@ import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { FAILURES, type FailureType } from '#domain/errors.ts';
+import { Failure, FAILURES, type FailureType } from '#domain/errors.ts';
+import { fieldOf } from '#domain/outside-value.ts';
 import { problemSchema } from '#domain/schema/problem.ts';
 import { PROBLEM_TYPE } from './errors.ts';
 import type { Api } from '../deps.ts';
@@ -132,12 +133,24 @@ const IDEMPOTENCY_HEADER = {
   },
 };
 
-/** Must be called after all routes are known. */
+const DOCUMENT_TYPE = 'application/json; charset=utf-8';
+
+const documentQuery = z.object({
+  path: z.string().max(300).optional().describe('Only this path, as the document names it: /v1/agents/{key}'),
+});
+
+/** Must be called after all routes are known. The whole document has megabytes; a form needs one path of it. */
 export function serveOpenApi(app: Api): void {
   app.get(
     '/openapi.json',
-    { config: { scope: 'public', rateLimit: false }, schema: { hide: true } },
-    async (_request, reply) =>
-      reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+    { config: { scope: 'public', rateLimit: false }, schema: { hide: true, querystring: documentQuery } },
+    async ({ query: { path } }, reply) => {
+      const document = app.swagger();
+      if (path === undefined) return reply.type(DOCUMENT_TYPE).send(JSON.stringify(document));
+      const item: unknown = fieldOf<unknown>(document.paths, path);
+      if (item === undefined)
+        throw new Failure('NotFound', 'The document has no such path; /openapi.json has all');
+      return reply.type(DOCUMENT_TYPE).send(JSON.stringify({ ...document, paths: { [path]: item } }));
+    },
   );
 }

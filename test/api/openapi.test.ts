@@ -75,6 +75,17 @@ describe('IN-1 the OpenAPI document', () => {
   });
   after(() => api.stop());
 
+  it('is served for one path alone, and refuses a path that it does not have', async () => {
+    const path = '/v1/agents/{key}';
+    const one = await api.ask('GET', `/openapi.json?path=${encodeURIComponent(path)}`, { key: null });
+    assert.deepEqual(Object.keys(one.body.paths), [path]);
+    assert.deepEqual(one.body.paths[path].patch, operations.get(`PATCH ${path}`));
+    for (const other of ['/v1/nothing', '__proto__', 'x'.repeat(301)]) {
+      const { status } = await api.ask('GET', `/openapi.json?path=${other}`, { key: null });
+      assert.equal(status, other.length > 300 ? 400 : 404);
+    }
+  });
+
   it('has every route of the contract', () => {
     assert.deepEqual(
       CONTRACT.filter((route) => !operations.has(route)),
