@@ -195,7 +195,7 @@ module.exports = {
         path: '.',
         pathNot: [
           '^console/src/',
-          '^node_modules/(preact|@preact/signals|dompurify|eventsource-parser|marked)/',
+          '^node_modules/(preact|@preact/signals|dompurify|eventsource-parser|marked|uplot)/',
         ],
       },
     },

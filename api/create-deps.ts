@@ -148,7 +148,7 @@ function rulesOf({ tools, exec, sandbox, egress, hooks }: Config) {
   return { tools, exec, deniedPaths: deniedPrefixes(tools.denied_paths), sandbox, egress, hooks };
 }
 
-function settingsOf({ api, temporal, sessions, worker, stateDir }: Config): ApiDeps['settings'] {
+function settingsOf({ api, temporal, sessions, worker, budgets, stateDir }: Config): ApiDeps['settings'] {
   return {
     rateLimitPerMinute: api.rateLimitPerMinute,
     bodyLimitBytes: api.bodyLimitBytes,
@@ -160,6 +160,7 @@ function settingsOf({ api, temporal, sessions, worker, stateDir }: Config): ApiD
     temporalNamespace: temporal.namespace,
     sharedSessions: sessions.shared,
     fastPath: worker.fastPath,
+    budgets,
     stateDir,
   };
 }

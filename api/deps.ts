@@ -25,6 +25,7 @@ import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
+import type { Budget } from '#domain/schema/budget.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { PayloadCodec } from '@temporalio/common';
 import type { TemporalAccess } from '#temporal/client.ts';
@@ -85,6 +86,8 @@ export interface ApiSettings {
   readonly sharedSessions: boolean;
   /** A setting of the workers: whether a first model call may be made within a workflow task. */
   readonly fastPath: boolean;
+  /** The budgets of the settings, which a reload changes in place. */
+  readonly budgets: readonly Budget[];
   /** The folder where this process keeps files; /readyz tries to write there. */
   readonly stateDir?: string | undefined;
 }

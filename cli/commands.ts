@@ -114,7 +114,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ['api-keys', 'keys of the API: list, create, revoke, me', { from: apiKeys }],
     ['tenants', 'tenants of the deployment, for its operator: list, create', { from: tenants }],
     ['secrets', 'values that settings refer to as secret://NAME: list, set, delete, rotate'],
-    ['budgets', 'what work may use, and has used: list, show, accounts, add, set, unset, delete'],
+    ['budgets', 'what work may use, and has used: list, show, use, accounts, add, set, unset, delete'],
     ['usage', 'what models were used and what they cost'],
     ['forget', 'forget what was said: session, user, list, show, retention, retain'],
   ],

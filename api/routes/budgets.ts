@@ -7,16 +7,17 @@ import {
   findBudget,
   listAccounts,
   listBudgets,
+  listBudgetUse,
 } from '#store/budgets/budget-store.ts';
 import { findTeam } from '#store/teams/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget/budget.ts';
 import { Failure } from '#domain/errors.ts';
 import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
-import type { Api } from '../deps.ts';
+import type { Api, ApiDeps } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
 import { serveResource } from '../serve-resource.ts';
 
-export function addRoutes(app: Api): void {
+export function addRoutes(app: Api, { settings }: ApiDeps): void {
   serveResource(app, budgets, {
     listBudgets: async ({ db, caller }) => ({
       data: (await listBudgets(db, caller.confinedTo)).map(showBudget),
@@ -27,6 +28,9 @@ export function addRoutes(app: Api): void {
     },
     listBudgetAccounts: async ({ db, caller, query }) => ({
       data: await listAccounts(db, query, caller.confinedTo, MAX_ACCOUNTS),
+    }),
+    listBudgetUse: async ({ db, caller }) => ({
+      data: await listBudgetUse(db, settings.budgets, caller.confinedTo, MAX_ACCOUNTS),
     }),
     async createBudget({ db, by, body }) {
       if (body.scope === 'agent') await requireAgents(db, [['body/subject', body.subject]]);

@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { BUDGET_MEASURES } from '../budget/budget.ts';
 import { amountText } from '../budget/ask-for-more.ts';
-import { budgetAccountSchema, budgetFieldsSchema, budgetIdSchema, budgetSchema } from '../schema/budget.ts';
+import {
+  budgetAccountSchema,
+  budgetFieldsSchema,
+  budgetIdSchema,
+  budgetSchema,
+  budgetUseSchema,
+} from '../schema/budget.ts';
 import { labelSchema } from '../schema/scalars.ts';
 import type { Columns, Flags } from './command.ts';
 import { defineResource, operation } from './define-resource.ts';
@@ -136,6 +142,30 @@ export const budgets = defineResource(
         word: 'delete',
         help: 'take a budget away',
         says: (id) => `${id} limits nothing any more`,
+      },
+    }),
+  }),
+  () => ({
+    listBudgetUse: operation({
+      method: 'GET',
+      path: '/v1/budgets/use',
+      scope: 'read',
+      summary: 'List how much of each limit is used now, the fullest first',
+      description: `Of all budgets, those of the settings and of agents too, in the period that runs; of turns and sessions, those that work just now. At most ${MAX_ACCOUNTS}.`,
+      query: z.strictObject({}),
+      answer: z.object({ data: z.array(budgetUseSchema) }),
+      command: {
+        word: 'use',
+        help: 'how much of each limit is used now, the fullest first',
+        columns: {
+          for: ({ scope, subject }) => `${scope} ${subject}`.trim(),
+          used: ({ measure, spent }) => amountText(measure, spent),
+          held: ({ measure, reserved }) => amountText(measure, reserved),
+          of: ({ measure, limit, extra }) => amountText(measure, limit + extra),
+          renews: ({ renews_at: at }) => at ?? 'never',
+          budget: { flexible: 'budget' },
+        },
+        nothing: 'Nothing is limited: npx tempoclaw budgets add tenant --usd 20 --period day',
       },
     }),
   }),

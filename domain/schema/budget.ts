@@ -123,6 +123,15 @@ export const accountSchema = z.object({
 /** An account of any budget, including those of the settings (`settings:…`) and of agents (`agent:…`). */
 export const budgetAccountSchema = accountSchema.extend({ budget: budgetIdSchema });
 
+/** What is left now: one limit of a budget, for one of those that it counts for. */
+export const budgetUseSchema = budgetAccountSchema.extend({
+  scope: z.enum(BUDGET_SCOPES),
+  subject: z.string().describe('Empty for the tenant, and where nothing counts for it yet'),
+  limit: z.number(),
+  on_limit: z.enum(ON_LIMIT),
+  renews_at: timeSchema.nullable().describe('When the next period begins; null for a total'),
+});
+
 export const budgetSchema = z.object({
   id: budgetIdSchema,
   ...fields,

@@ -8,7 +8,7 @@ import { type BudgetPeriod, type BudgetScope, MAX_BUDGETS } from '#domain/budget
 import { affects, readRow, readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
-import type { accountSchema, Budget } from '#domain/schema/budget.ts';
+import type { accountSchema, Budget, budgetUseSchema } from '#domain/schema/budget.ts';
 
 export type AccountRow = Kept<typeof accountSchema>;
 
@@ -108,6 +108,54 @@ export function listAccounts(
            where t.tenant_id = ${db} and t.id = subject))))
      group by budget_id, subject, budget_accounts.since, measure
      order by budget_accounts.since desc, budget_id, subject, measure limit ${limit}`;
+}
+
+/**
+ * How much of each limit is used in the period that runs, the fullest first. `settings` are the budgets of the settings.
+ * Of turns and sessions, only those with an open turn are read: of the others there may be any number.
+ */
+export function listBudgetUse(
+  db: TenantDb,
+  settings: readonly Budget[],
+  confinedTo: string | null,
+  limit: number,
+): Promise<Kept<typeof budgetUseSchema>[]> {
+  return readRows<Kept<typeof budgetUseSchema>>(db)`
+    with rules (id, scope, subject, period, config) as (
+      select concat_ws(':', 'settings', r ->> 'scope', coalesce(r ->> 'subject', '*'), coalesce(r ->> 'period', 'total')),
+        r ->> 'scope', coalesce(r ->> 'subject', ''), coalesce(r ->> 'period', 'total'), r
+      from jsonb_array_elements(${JSON.stringify(settings)}::jsonb) r
+      union all
+      select concat_ws(':', 'agent', a.key, r ->> 'scope', coalesce(r ->> 'period', 'total')), r ->> 'scope',
+        case when r ->> 'scope' = 'agent' then a.key else '' end, coalesce(r ->> 'period', 'total'), r
+      from agents a, jsonb_array_elements(a.config -> 'budgets') r
+      where a.tenant_id = ${db} and a.config ? 'budgets'
+      union all
+      select id, scope, subject, period, config from budgets where tenant_id = ${db}
+    ), limits as (
+      select r.id, r.scope, r.subject, m.measure, (r.config ->> m.measure)::float8 as most,
+        coalesce(r.config ->> 'on_limit', 'ask') as on_limit,
+        case r.period when 'total' then date '1970-01-01' else date_trunc(r.period, now() at time zone 'UTC')::date end as since,
+        case r.period when 'total' then null
+          else (date_trunc(r.period, now() at time zone 'UTC') + ('1 ' || r.period)::interval) at time zone 'UTC' end as renews_at
+      from rules r, unnest(array['tokens','usd','seconds','calls']) m (measure) where r.config ? m.measure
+    ), open as (
+      select t.id, t.session_key from turns t join sessions s on s.tenant_id = t.tenant_id and s.key = t.session_key
+      where t.tenant_id = ${db} and t.ended_at is null
+        and (${confinedTo}::text is null or s.user_id is not distinct from ${confinedTo})
+    ), used as (
+      select l.id, l.measure, a.subject, ${amounts} from limits l join budget_accounts a on a.tenant_id = ${db}
+        and a.budget_id = l.id and a.since = l.since and a.measure = l.measure
+        and a.subject = any(array(select id from open union all select session_key from open union all select ''
+          union all select key from agents where tenant_id = ${db} union all select key from teams where tenant_id = ${db}))
+      group by l.id, l.measure, a.subject
+    )
+    select l.id as budget, l.scope, coalesce(u.subject, l.subject) as subject, l.measure, l.most as "limit", l.on_limit,
+      to_char(l.since, 'YYYY-MM-DD') as since, l.renews_at, coalesce(u.spent, 0) as spent,
+      coalesce(u.reserved, 0) as reserved, coalesce(u.extra, 0) as extra
+    from limits l left join used u on u.id = l.id and u.measure = l.measure
+    order by (coalesce(u.spent, 0) + coalesce(u.reserved, 0)) / (l.most + coalesce(u.extra, 0)) desc, 1, 3, 4
+    limit ${limit}`;
 }
 
 /** All budgets of a tenant, in the order of creation. */

@@ -228,6 +228,7 @@ async function serve(
       temporalNamespace: 'default',
       sharedSessions: false,
       fastPath: hasFastPath(options),
+      budgets: [],
       ...options.settings,
     },
     codec: options.codec,

@@ -42,4 +42,10 @@ export const ROUTES: readonly Route[] = [
     title: 'Session',
     load: () => import('../pages/sessions/session-view.tsx'),
   },
+  {
+    path: '/costs',
+    title: 'Costs',
+    nav: { icon: '$', keys: 'g c' },
+    load: () => import('../pages/costs/costs.tsx'),
+  },
 ];

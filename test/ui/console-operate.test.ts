@@ -1,0 +1,89 @@
+/** IN-7 pages of the console for those who operate: costs, health, boards of teams, and the canvas of a session. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { type Stack, startStack } from '#test/support/stack.ts';
+import { findChromium, sees, startBrowser } from './browser.ts';
+import { assertAccessible, buildFiles, type ConsolePage, logIn, openConsole } from './console-page.ts';
+
+const chromium = findChromium();
+const skip =
+  chromium === undefined && process.env['CI'] !== 'true' ? 'no Chromium is installed on this machine' : false;
+
+describe('IN-7 operating in the console', { skip }, () => {
+  let stack: Stack;
+  let browser: Browser;
+  before(async () => {
+    assert.ok(chromium);
+    await buildFiles();
+    stack = await startStack({
+      console: { enabled: true },
+      agents: [{ key: 'clerk', type: 'open', model: 'rehearsal/follow' }],
+    });
+    browser = await startBrowser(chromium);
+  });
+  after(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  async function open(path: string, key = stack.key, size?: { width: number; height: number }) {
+    const opened: ConsolePage = await openConsole(browser, `${stack.url}/${path}`, size);
+    await logIn(opened.page, key);
+    return opened;
+  }
+
+  it('DU-7 shows what is used of a budget while the turn runs', async () => {
+    await stack.ask('POST', '/v1/budgets', { body: { scope: 'tenant', calls: 40, period: 'day' } });
+    const { page, complaints } = await open('costs');
+    await sees(page, /All work\s+0 calls of 40 calls · renews .* · then asks for more/);
+    const { turn_id } = await stack.worker.say('spends', 'poke {"note":"may I"}\nthen\nDone.');
+    await sees(page, /1 calls of 40 calls/);
+    const id = await stack.worker.approvalOf('spends');
+    await stack.ask('POST', `/v1/approvals/${id}/decision`, { body: { decision: 'approve' } });
+    await stack.worker.ended(turn_id);
+    await sees(page, /2 calls of 40 calls/);
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('DU-7 shows the figures of /v1/usage, as a chart and as a table, also on a phone', async () => {
+    const say = { agent: 'clerk', text: 'Good <img src=x onerror=alert(1)> day.' };
+    await stack.ask('POST', '/v1/sessions/usage/messages?wait=60', { body: say });
+    const { page, complaints } = await open('costs?by=agent&of=calls', stack.key, {
+      width: 390,
+      height: 844,
+    });
+    await page
+      .getByRole('img', { name: /^Calls by day/ })
+      .locator('canvas')
+      .waitFor();
+    const { body } = await stack.ask('GET', '/v1/usage?by=agent');
+    const rows = await page.getByRole('group', { name: 'Figures' }).locator('tbody tr').allInnerTexts();
+    assert.ok(body.data.length > 0);
+    assert.deepEqual(
+      rows.map((row) => {
+        const [agent, calls, input, cached, output, , unpriced] = row.split('\t');
+        return [agent, ...[calls, input, cached, output, unpriced].map(Number)];
+      }),
+      body.data.map((row: Record<string, unknown>) =>
+        ['agent', 'calls', 'input_tokens', 'cached_tokens', 'output_tokens', 'unpriced_calls'].map(
+          (name) => row[name],
+        ),
+      ),
+    );
+    await page.getByLabel('Only of this agent').fill('nobody');
+    await page.getByLabel('Only of this agent').press('Enter');
+    await sees(page, /No model was used in these days/);
+    assert.equal(new URL(page.url()).searchParams.get('agent'), 'nobody');
+    await assertAccessible(page);
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    assert.equal(overflow, 0);
+    const other = await stack.makeTenant();
+    const foreign = await open('costs?agent=clerk', other.key);
+    await sees(foreign.page, /Nothing is limited/, /No model was used in these days/);
+    assert.deepEqual([...complaints, ...foreign.complaints], []);
+  });
+});
