@@ -1,8 +1,9 @@
-/** A link to what an agent shows beside the conversation. */
+/** What an agent shows beside the conversation, and a link to it. */
 import { isSessionKey } from '#domain/ids.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
-import { canvasLinkCreateSchema, canvasLinkSchema } from './schema.ts';
-import { defineResource } from '#domain/resource/define-resource.ts';
+import { canvasLinkCreateSchema, canvasLinkSchema, canvasSchema } from './schema.ts';
+import { z } from 'zod';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 
 export const canvasLinks = defineResource(
   {
@@ -15,6 +16,22 @@ export const canvasLinks = defineResource(
     missing: 'There is no session with this key',
   },
   ({ action }) => ({
+    getCanvas: operation({
+      method: 'GET',
+      path: '/v1/sessions/:key/canvas',
+      params: z.object({ key: sessionKeySchema }),
+      findsFirst: true,
+      scope: 'read',
+      summary: 'Get the canvas of a session',
+      description:
+        'The steps that make the page, in their order. They are the agent’s words: show them only in a frame without an origin, such as `/canvas/frame`.',
+      answer: canvasSchema,
+      command: {
+        word: 'canvas-steps',
+        help: 'the steps that make what the agent shows, as JSON',
+        says: (canvas) => JSON.stringify(canvas, null, 2),
+      },
+    }),
     createCanvasLink: action('canvas/links')({
       scope: 'run',
       summary: 'Make a link to the canvas of a session',

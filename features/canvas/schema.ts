@@ -12,5 +12,17 @@ export const canvasLinkCreateSchema = z
 
 export const canvasLinkSchema = z.object({ url: z.string(), expires_at: timeSchema });
 
+/** A canvas as the steps that make it, of which the first shows a page. */
+export const canvasSchema = z.object({
+  version: z.int().describe('0 while nothing is shown'),
+  steps: z.array(
+    z.discriminatedUnion('do', [
+      z.object({ do: z.literal('show'), html: z.string() }),
+      z.object({ do: z.literal('update'), selector: z.string(), html: z.string() }),
+      z.object({ do: z.literal('eval'), script: z.string() }),
+    ]),
+  ),
+});
+
 /** What the page of a link forwards for its frame. */
 export const canvasEventSchema = z.strictObject({ data: z.json() });

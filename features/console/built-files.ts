@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { BrowserPage } from '#api/deps.ts';
 
-/** Scripts and styles are files of ours. Styles of elements are set by scripts. */
+/** Scripts and styles are files of ours. Styles of elements are set by scripts. The only frame is that of a canvas. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify";
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; frame-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify";
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -86,4 +86,61 @@ describe('IN-7 operating in the console', { skip }, () => {
     await sees(foreign.page, /Nothing is limited/, /No model was used in these days/);
     assert.deepEqual([...complaints, ...foreign.complaints], []);
   });
+
+  /** A turn that shows the page. */
+  async function shows(session: string, html: string): Promise<void> {
+    const { turn_id } = await stack.worker.say(session, `canvas ${JSON.stringify({ action: 'show', html })}`);
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+  }
+
+  it('shows the canvas beside what was said, and gives what it sends to the agent', async () => {
+    await shows('shown', '<h1>One</h1>');
+    const { page, complaints } = await open('sessions/shown');
+    await page.frameLocator('iframe').getByRole('heading', { name: 'One' }).waitFor();
+    await shows('shown', `<button onclick="sendToAgent({ picked: 'tea' })">Tea</button>`);
+    await page.frameLocator('iframe').getByRole('button', { name: 'Tea' }).click();
+    await sees(page, /"picked":"tea"/);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Canvas' }).click();
+    assert.equal(await page.locator('iframe').count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('R1 keeps a canvas from the console’s page, its cookies, its storage and the API', async () => {
+    const tries = {
+      around: 'parent.document.title',
+      address: 'parent.location.href',
+      cookie: 'document.cookie',
+      stored: 'localStorage.length',
+      api: `(await fetch('${stack.url}/v1/me')).status`,
+      top: `top.location.href = '${stack.url}/healthz'`,
+    };
+    const { page } = await open('sessions/shown');
+    await page.evaluate("localStorage.setItem('tempoclaw-theme', 'dark')");
+    await shows(
+      'hostile',
+      `<pre id="out"></pre><script>(async () => {
+        for (const [name, script] of Object.entries(${JSON.stringify(tries)})) {
+          let found;
+          try { found = 'REACHED ' + await eval('(async () => ' + script + ')()'); } catch { found = 'refused'; }
+          out.textContent += name + ' ' + found + '\\n';
+        }
+        out.textContent += 'origin ' + origin;
+      })()</script>`,
+    );
+    await page.goto(`${stack.url}/sessions/hostile`);
+    const shown = await sees(page, /^origin null$/m);
+    for (const name of Object.keys(tries)) assert.match(shown, new RegExp(`^${name} refused$`, 'm'), shown);
+    assert.match(page.url(), /\/sessions\/hostile$/);
+  });
+
+  it('R1 a canvas is its session’s: nobody else’s key reads its steps', async () => {
+    const ann = await stack.makeKey(['read'], { user: 'ann' });
+    const { key: foreign } = await stack.makeTenant();
+    const path = '/v1/sessions/shown/canvas';
+    assert.match(JSON.stringify((await stack.ask('GET', path)).body), /Tea/);
+    for (const key of [ann, foreign]) assert.equal((await stack.ask('GET', path, { key })).status, 404);
+    const { page } = await open('sessions/shown', ann);
+    await sees(page, /There is no session with this key/);
+  });
 });

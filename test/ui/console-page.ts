@@ -31,9 +31,10 @@ export async function openConsole(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // Chromium also writes each refused request, which tests of refusals send on purpose.
+    // Chromium also writes each refused request, which tests of refusals send on purpose, and what it ignores in the
+    // headers of a canvas.
     const isExpected =
-      /status of (401|410)|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(
+      /status of (401|410)|directive 'webrtc'|origin-keyed agent cluster|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(
         message.text(),
       );
     if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());

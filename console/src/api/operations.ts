@@ -54,6 +54,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly key: string; readonly agent: string; readonly user: string | null; readonly channel: string | null; readonly chat_id: string | null; readonly title: string | null; readonly status: "idle" | "queued" | "running" | "waiting_approval"; readonly turn_id: string | null; readonly turns: number; readonly last_event_id: number; readonly workflow_id: string; readonly links: { readonly temporal: string | null; }; readonly created_at: string; readonly updated_at: string; };
   };
+  'GET /v1/sessions/{key}/canvas': {
+    params: { key: string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly version: number; readonly steps: readonly ({ readonly do: "show"; readonly html: string; } | { readonly do: "update"; readonly selector: string; readonly html: string; } | { readonly do: "eval"; readonly script: string; })[]; };
+  };
   'GET /v1/sessions/{key}/events': {
     params: { key: string; };
     query: { after?: number; };
@@ -101,6 +107,12 @@ export interface Operations {
     query: {  };
     body: Readonly<Record<string, unknown>>;
     answer: { readonly id: string; readonly agent: string; readonly tool: string; readonly adds: { readonly allowlist: string; } | { readonly rule: { readonly tool: string; readonly decision: "allow"; readonly args: Readonly<Record<string, string>>; readonly only_args: readonly (string)[]; readonly agent?: string; }; }; readonly place: "agent" | "tenant" | "settings"; readonly approvals: number; readonly examples: readonly (string)[]; readonly backtest: { readonly since: string; readonly calls: number; readonly truncated: boolean; readonly before: { readonly allow: number; readonly ask: number; readonly deny: number; }; readonly after: { readonly allow: number; readonly ask: number; readonly deny: number; }; readonly differ: number; readonly unreadable: number; } | null; };
+  };
+  'POST /v1/sessions/{key}/canvas/links': {
+    params: { key: string; };
+    query: {  };
+    body: { readonly user?: string; readonly seconds?: number; };
+    answer: { readonly url: string; readonly expires_at: string; };
   };
   'POST /v1/sessions/{key}/messages': {
     params: { key: string; };

@@ -29,6 +29,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     app,
     canvasLinks,
     {
+      getCanvas: async ({ db, params }) => (await findCanvas(db, params.key)) ?? { version: 0, steps: [] },
       async createCanvasLink({ caller, tenant, params, body, request }) {
         const until = Date.now() + body.seconds * 1000;
         const user = userOf(caller, body.user) ?? null;

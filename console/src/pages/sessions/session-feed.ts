@@ -9,12 +9,15 @@ export interface Feed {
   items(): readonly FeedItem[];
   /** Of the newest turn; undefined before any of its events. */
   status(): FeedStatus | undefined;
+  /** Version of the canvas; 0 before any of its events. */
+  canvas(): number;
 }
 
 export function createFeed(): Feed {
   const items = createItems();
   const { note, answer, call, approval, child } = items;
   let status: FeedStatus | undefined;
+  let canvas = 0;
 
   const shows: Partial<Record<StreamedEvent['type'], (event: StreamedEvent) => void>> = {
     'turn.queued': () => {
@@ -53,6 +56,9 @@ export function createFeed(): Feed {
     'delegation.started': (event) => child(event, 'delegation'),
     'delegation.completed': (event) => child(event, 'delegation'),
     'context.compacted': (event) => note(event, 'plain', 'The conversation was summarized to fit the model'),
+    'canvas.changed'(event) {
+      canvas = Number(event.data['version']);
+    },
     'turn.completed': () => {
       status = 'idle';
     },
@@ -74,5 +80,6 @@ export function createFeed(): Feed {
     },
     items: items.list,
     status: () => status,
+    canvas: () => canvas,
   };
 }

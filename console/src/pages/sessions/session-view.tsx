@@ -9,6 +9,7 @@ import { CopyAs } from '../../components/copy-as.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
 import { StreamNotice } from '../../components/stream-notice.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
+import { CanvasFrame } from './canvas-frame.tsx';
 import { Composer } from './composer.tsx';
 import { FeedRow } from './feed-row.tsx';
 import type { FeedItem } from './feed-items.ts';
@@ -16,7 +17,7 @@ import { createFeed, type FeedStatus } from './session-feed.ts';
 
 export default function SessionView({ params: { key = '' } }: PageProps) {
   const session = useRequest('GET /v1/sessions/{key}', { params: { key } });
-  const { items, status, stream } = useSessionFeed(key);
+  const { items, status, canvas, stream } = useSessionFeed(key);
   const shown = session.data.value;
   if (!shown)
     return session.problem.value ? (
@@ -49,15 +50,18 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
         )}
       </div>
       <StreamNotice stream={stream.value} />
-      <VirtualList
-        items={items.value}
-        keyOf={(item) => item.key}
-        label={`What was said and done in ${shown.title ?? shown.key}`}
-        estimate={72}
-        follows
-      >
-        {(item) => <FeedRow item={item} />}
-      </VirtualList>
+      <div class="beside">
+        <VirtualList
+          items={items.value}
+          keyOf={(item) => item.key}
+          label={`What was said and done in ${shown.title ?? shown.key}`}
+          estimate={72}
+          follows
+        >
+          {(item) => <FeedRow item={item} />}
+        </VirtualList>
+        <CanvasFrame session={key} changed={canvas.value} />
+      </div>
       <Composer session={key} isRunning={state !== 'idle'} />
     </section>
   );
@@ -67,6 +71,7 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
 function useSessionFeed(key: string) {
   const items = useSignal<readonly FeedItem[]>([]);
   const status = useSignal<FeedStatus | undefined>(undefined);
+  const canvas = useSignal(0);
   const stream = useSignal<EventStream | undefined>(undefined);
   useEffect(() => {
     let feed = createFeed();
@@ -76,6 +81,7 @@ function useSessionFeed(key: string) {
         feed.add(events);
         items.value = feed.items();
         status.value = feed.status();
+        canvas.value = feed.canvas();
       },
       reset() {
         feed = createFeed();
@@ -84,5 +90,5 @@ function useSessionFeed(key: string) {
     stream.value = opened;
     return () => opened.close();
   }, [key]);
-  return { items, status, stream };
+  return { items, status, canvas, stream };
 }
