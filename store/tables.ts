@@ -172,6 +172,7 @@ export interface Tables {
     budget_root: Json<unknown> | null;
     finish: string | null;
     model: string | null;
+    attempt: number | null;
     usage: Json<unknown> | null;
     usd: Numeric | null;
     position: Int8 | null;
@@ -323,6 +324,7 @@ export interface Tables {
     form_id: string | null;
     state: Generated<'requested' | 'running' | 'done'>;
     fence: string | null;
+    attempts: Generated<number>;
     ok: boolean | null;
     code: string | null;
     result: string | null;

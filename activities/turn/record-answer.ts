@@ -41,6 +41,7 @@ export async function recordAnswer(
       text,
       finish: answer.finish,
       model: ref,
+      ...(ref !== NO_MODEL && { attempt: step.attempt.number }),
       usage: answer.usage,
       usd,
       uses: all.length > 0 ? all : undefined,

@@ -14,7 +14,8 @@ import { STOP_LEVELS } from '../turn/turn.ts';
 import { labelSchema, nameSchema, sessionKeySchema } from '../schema/scalars.ts';
 import { sessionSchema } from '../schema/session.ts';
 import { turnSchema } from '../schema/turn.ts';
-import { defineResource } from './define-resource.ts';
+import { sessionTreeSchema } from '../schema/step.ts';
+import { defineResource, operation } from './define-resource.ts';
 
 export const sessions = defineResource(
   {
@@ -101,6 +102,31 @@ export const sessions = defineResource(
     }),
   }),
   ({ action }) => ({
+    getSessionTree: operation({
+      scope: 'read',
+      method: 'GET',
+      path: '/v1/sessions/:key/tree',
+      params: z.object({ key: sessionKeySchema }),
+      findsFirst: true,
+      tag: 'sessions',
+      summary: 'Get all work below a session',
+      description:
+        'Subagents, delegations, evaluations, judges and tasks of teams, and what their sessions gave away in turn; at most 1000.',
+      answer: sessionTreeSchema,
+      command: {
+        word: 'tree',
+        help: 'all work below a session: subagents, delegations, tasks',
+        columns: {
+          work: { flexible: ({ depth, kind, label }) => `${'  '.repeat(depth - 1)}${kind} ${label}` },
+          agent: 'agent',
+          status: 'status',
+          tokens: 'tokens',
+          usd: 'cost_usd',
+          session: 'session_key',
+        },
+        nothing: 'This session has given no work to others.',
+      },
+    }),
     steerTurn: action('steer')({
       scope: 'run',
       tag: 'messages',

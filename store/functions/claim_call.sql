@@ -69,7 +69,7 @@ begin
     end if;
   end if;
   if claims then
-    update tool_calls set state = 'running', fence = p_fence, started_at = coalesce(started_at, clock_timestamp())
+    update tool_calls set state = 'running', fence = p_fence, attempts = attempts + 1, started_at = coalesce(started_at, clock_timestamp())
       where tenant_id = p_tenant and id = p_call;
     if c.form_id is null then
       perform append_events(p_tenant, c.session_key, c.turn_id, jsonb_build_array(jsonb_build_object('type', 'tool.started',

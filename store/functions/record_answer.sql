@@ -24,10 +24,10 @@ begin
       where tenant_id = p_tenant and id = p_turn and status in ('completed', 'failed', 'stopped')) then
     return 'over';
   end if;
-  insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, usage, usd, position)
+  insert into messages (tenant_id, id, session_key, turn_id, step, role, text, calls, finish, model, attempt, usage, usd, position)
     select p_tenant, p_answer ->> 'id', p_session, p_turn, p_step, 'assistant', p_answer ->> 'text',
             (select jsonb_agg(jsonb_build_object('id', c -> 'id', 'tool', c -> 'tool', 'args', c -> 'args')) from jsonb_array_elements(p_calls) c), p_answer ->> 'finish',
-            p_answer ->> 'model', p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos
+            p_answer ->> 'model', (p_answer ->> 'attempt')::int, p_answer -> 'usage', (p_answer ->> 'usd')::numeric, pos
     where not exists (select from messages x where x.tenant_id = p_tenant and x.session_key = p_session
       and x.position > (p_answer ->> 'readUpTo')::bigint and x.turn_id = p_turn and x.role = 'user')
     on conflict do nothing;
@@ -42,11 +42,11 @@ begin
   end if;
   update sessions set position = pos where tenant_id = p_tenant and key = p_session;
   insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, called_as, summary, args, args_sealed,
-      digest, custom_tool_id, custom_tool_revision, verdict, reason, hooks, approval_id, state, fence, ok, code, result, started_at, ended_at)
+      digest, custom_tool_id, custom_tool_revision, verdict, reason, hooks, approval_id, state, fence, attempts, ok, code, result, started_at, ended_at)
     select p_tenant, c ->> 'id', p_session, p_turn, p_step, (c ->> 'index')::int, c ->> 'tool', c ->> 'called_as',
       c ->> 'summary', c -> 'args', decode(c ->> 'sealed', 'base64'), c ->> 'digest', (c #>> '{custom_tool,id}')::uuid,
       (c #>> '{custom_tool,revision}')::int, c ->> 'verdict', c ->> 'reason', c -> 'hooks',
-      c ->> 'approval_id', coalesce(c ->> 'state', 'requested'), c ->> 'fence', (c ->> 'ok')::boolean, c ->> 'code',
+      c ->> 'approval_id', coalesce(c ->> 'state', 'requested'), c ->> 'fence', (c ? 'fence')::int, (c ->> 'ok')::boolean, c ->> 'code',
       c ->> 'result', case when (c ->> 'ran')::boolean then now() end, case when c ->> 'state' = 'done' then now() end
     from jsonb_array_elements(p_calls) c;
   insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest,

@@ -264,6 +264,8 @@ create table messages (
   budget_root jsonb,
   finish      text,
   model       text,
+  -- Which attempt of its model call an answer comes from.
+  attempt     int,
   usage       jsonb,
   -- Cost of the answer; null when the model's price is unknown.
   usd         numeric,
@@ -306,6 +308,8 @@ create table tool_calls (
   form_id              text,
   state                text not null default 'requested' check (state in ('requested','running','done')),
   fence                text,
+  -- How many attempts have claimed it; a call that only reads is not claimed.
+  attempts             int not null default 0,
   ok                   boolean,
   code                 text,
   result               text,

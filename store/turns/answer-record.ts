@@ -12,6 +12,8 @@ export interface AnswerRecord {
   readonly text: string;
   readonly finish: string;
   readonly model: string;
+  /** The attempt of the model call that it comes from; absent where no model was called. */
+  readonly attempt?: number;
   readonly usage: {
     readonly inputTokens: number;
     readonly outputTokens: number;

@@ -11,10 +11,10 @@ export interface MessageRow
     'session_key' | 'mode' | 'context' | 'calls' | 'attachments' | 'position' | Costs
   > {
   readonly position: string;
-  readonly calls: readonly Record<string, unknown>[] | null;
+  readonly calls: readonly { readonly id?: string; readonly tool: string; readonly args: object }[] | null;
 }
 
-type Costs = 'budget_root' | 'finish' | 'usage' | 'usd';
+type Costs = 'budget_root' | 'finish' | 'attempt' | 'usage' | 'usd';
 
 export interface NewMessage {
   readonly id: string;

@@ -7,7 +7,7 @@ import { readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 
 export interface ToolCallRow
-  extends RowOf<'tool_calls', 'summary' | 'args' | 'digest' | 'fence' | 'child' | Hidden> {
+  extends RowOf<'tool_calls', 'summary' | 'args' | 'digest' | 'fence' | 'attempts' | 'child' | Hidden> {
   readonly args: Record<string, unknown>;
   readonly images: readonly StoredImage[] | null;
   readonly hooks: HookRun[] | null;
@@ -21,12 +21,14 @@ export function listToolCalls(
   turn: string,
   limit: number,
   after: readonly [step: number, index: number],
+  lastStep?: number,
 ): Promise<ToolCallRow[]> {
   return readRows<ToolCallRow>(db)`
     select id, session_key, turn_id, step, index, tool, called_as, args, verdict, reason, hooks, approval_id, state, ok, code,
       result,
        whole_id, images, created_at, started_at, ended_at
      from tool_calls where tenant_id = ${db} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})
+       and (${lastStep}::int is null or step <= ${lastStep})
      order by step, index limit ${limit}`;
 }
 

@@ -1,6 +1,7 @@
 /** Serves sessions: which there are, what they do, and what was said. It also steers and stops their turns. */
 import { listMessages } from '#store/turns/message-store.ts';
 import { listSessions, type SessionRow } from '#store/turns/session-store.ts';
+import { readSessionTree } from '#store/turns/session-tree.ts';
 import { findOpenTurn, findTurn, listTurns } from '#store/turns/turn-store.ts';
 import { stopAssignments } from '#temporal/stop-assignments.ts';
 import { Failure } from '#domain/errors.ts';
@@ -56,6 +57,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const filter = { kind: 'subagent', session: params.key, status: query.status } as const;
         return pageOfAssignments(deps, tenant, query, filter, (row) => showSubagent(row, link));
       },
+      getSessionTree: ({ caller, db, params }) => readSessionTree(db, params.key, caller.confinedTo),
       async steerTurn({ caller, tenant, params: { key }, body, request }) {
         const { text, turn_id, ...context } = body;
         const accepted = await steerTurn(

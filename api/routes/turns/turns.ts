@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { findCallImage } from '#store/files/file-store.ts';
 import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/turns/tool-call-store.ts';
+import { listSteps } from '#store/turns/step-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
@@ -14,6 +15,7 @@ import { reachableSession, reachableTurn } from '../../found.ts';
 import { problems } from '../../server/openapi.ts';
 import { isNumberKeys, readPage } from '../../server/pages.ts';
 import { serveResource } from '../../serve-resource.ts';
+import { compareTurns, readStep, withCalls } from '../../turn-steps.ts';
 import { createTemporalLink, type TemporalLink } from '../../temporal-links.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -37,10 +39,44 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           isNumberKeys(2),
           showToolCall,
         ),
+      async listTurnSteps({ caller, db, params, query }) {
+        const turn = await reachableTurn(pool, caller, params.id);
+        const page = await readPage(
+          query,
+          (limit, after) =>
+            listSteps(db, params.id, limit, Math.max(Number(after?.[0] ?? 0), query.after_step ?? 0)),
+          (row) => [row.step],
+          isNumberKeys(1),
+        );
+        return { ...page, data: turn ? await withCalls(db, turn, page.data, caller.confinedTo) : [] };
+      },
+      async getTurnStep({ caller, db, params }) {
+        const turn = await reachableTurn(pool, caller, params.id);
+        const step = turn && (await readStep(db, turn, params.step, caller.confinedTo, showToolCall));
+        if (turn && !step)
+          throw new Failure('NotFound', `Turn ${turn.id} has no step ${params.step} that is answered`);
+        return step;
+      },
+      async compareTurns({ caller, tenant, db, params }) {
+        const [turn, other] = [
+          await reachableTurn(pool, caller, params.id),
+          isMessageId(params.other) ? await reachableTurn(pool, caller, params.other) : undefined,
+        ];
+        if (!turn || !other) return undefined;
+        return {
+          turn: showTurn(tenant, turn, link),
+          other: showTurn(tenant, other, link),
+          first: await compareTurns(db, turn.id, other.id),
+        };
+      },
     },
     (caller, id) => reachableTurn(pool, caller, id),
   );
+  addCallRoutes(app, deps);
+}
 
+/** What a call gave, as it is. */
+function addCallRoutes(app: Api, { pool }: ApiDeps): void {
   app.get(
     '/v1/tool-calls/:id/result',
     {
