@@ -18,7 +18,7 @@ describe('IN-7 operating in the console', { skip }, () => {
     await buildFiles();
     stack = await startStack({
       console: { enabled: true },
-      agents: [{ key: 'clerk', type: 'open', model: 'rehearsal/follow' }],
+      agents: ['clerk', 'idle'].map((key) => ({ key, type: 'open', model: 'rehearsal/follow' })),
     });
     browser = await startBrowser(chromium);
   });
@@ -142,5 +142,75 @@ describe('IN-7 operating in the console', { skip }, () => {
     for (const key of [ann, foreign]) assert.equal((await stack.ask('GET', path, { key })).status, 404);
     const { page } = await open('sessions/shown', ann);
     await sees(page, /There is no session with this key/);
+  });
+
+  it('TE-4 assigns and moves the tasks of a team, by keyboard and by drag, and shows what others do', async () => {
+    await stack.ask('POST', '/v1/teams', {
+      body: { key: 'press', lead: 'main', members: ['clerk', 'idle'] },
+    });
+    const create = async (subject: string, fields: object = {}): Promise<void> => {
+      const { status } = await stack.ask('POST', '/v1/teams/press/tasks', { body: { subject, ...fields } });
+      assert.equal(status, 201);
+    };
+    const doneBy = async (task: number): Promise<string[]> =>
+      (await stack.ask('GET', `/v1/teams/press/events?task=${task}`)).body.data.map(
+        ({ action, reason }: { action: string; reason: string | null }) => `${action} ${reason ?? ''}`,
+      );
+    await create('First <img src=x onerror=alert(1)>');
+    await create('Second');
+    await create('Third', { blocked_by: [2] });
+    const { page, complaints } = await open('teams/press');
+    const column = (name: string) => page.getByRole('region', { name });
+    const card = (name: RegExp) => page.getByRole('link', { name });
+    await column('Blocked').getByText('waits for #2').waitFor();
+    await column('Open').getByText('First <img').waitFor();
+    await card(/#1 /).press('Enter');
+    await page.getByLabel('Comment, reason or result').fill('Soon, **please**.');
+    await page.getByRole('button', { name: 'comment' }).press('Enter');
+    await page.getByText('please', { exact: true }).waitFor();
+    await assertAccessible(page);
+    await page
+      .getByRole('group', { name: 'Assign to' })
+      .getByRole('button', { name: 'clerk' })
+      .press('Enter');
+    await column('Completed').getByText('First').waitFor();
+    assert.ok((await doneBy(1)).includes('assign clerk'));
+    await page.getByRole('button', { name: '← Board' }).click();
+    await card(/#3 /).dragTo(column('Ended'));
+    await column('Ended').getByText('cancelled').waitFor();
+    assert.ok((await doneBy(3)).some((event) => event.startsWith('cancel')));
+    await card(/#2 /).dragTo(page.getByRole('list', { name: 'Members' }).getByText('clerk'));
+    await column('Completed').getByText('Second').waitFor();
+    assert.ok((await doneBy(2)).includes('assign clerk'));
+    await create('Fourth');
+    await column('Open').getByText('Fourth').waitFor();
+    const { body } = await stack.ask('POST', '/v1/teams/press/tasks/4/claim', {
+      body: { member: 'idle', lease_seconds: 90 },
+    });
+    await column('In progress')
+      .getByText(/idle · lease (1:30|1:[0-2]\d|0:\d\d)/)
+      .waitFor();
+    assert.ok(body.lease.token && !(await page.content()).includes(body.lease.token));
+    assert.deepEqual(complaints, []);
+  });
+
+  it('R1 shows no board of another tenant, and lets nobody act who may only read', async () => {
+    const { key } = await stack.makeTenant();
+    const foreign = await open('teams/press', key);
+    await sees(foreign.page, /There is no team with this key/);
+    const { page, complaints } = await open('teams/press?task=4', await stack.makeKey(['read']), {
+      width: 390,
+      height: 844,
+    });
+    await page.getByRole('group', { name: 'Move' }).waitFor();
+    for (const button of await page
+      .getByRole('group', { name: /^(Move|Assign to)$/ })
+      .getByRole('button')
+      .all())
+      assert.equal(await button.isDisabled(), true);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: '← Board' }).click();
+    await page.getByRole('link', { name: /#4 / }).waitFor();
+    assert.deepEqual(complaints, []);
   });
 });

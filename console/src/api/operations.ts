@@ -72,6 +72,42 @@ export interface Operations {
     body: undefined;
     answer: { readonly data: readonly ({ readonly id: string; readonly role: "user" | "assistant"; readonly text: string; readonly turn_id: string | null; readonly step: number | null; readonly position: number; readonly calls: readonly ({ readonly id?: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>>; })[] | null; readonly model: string | null; readonly created_at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
   };
+  'GET /v1/teams': {
+    params: {  };
+    query: { limit?: number; after?: string; cursor?: string; };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly key: string; readonly name: string | null; readonly description: string | null; readonly lead: string; readonly members: readonly (string)[]; readonly settings: Readonly<Record<string, unknown>>; readonly created_at: string; readonly updated_at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
+  };
+  'GET /v1/teams/{team}': {
+    params: { team: string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly key: string; readonly name: string | null; readonly description: string | null; readonly lead: string; readonly members: readonly (string)[]; readonly settings: Readonly<Record<string, unknown>>; readonly created_at: string; readonly updated_at: string; };
+  };
+  'GET /v1/teams/{team}/events': {
+    params: { team: string; };
+    query: { limit?: number; after?: string; cursor?: string; task?: number; };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly id: number; readonly task_id: string; readonly number: number; readonly revision: number; readonly action: string; readonly actor: string; readonly reason: string | null; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
+  };
+  'GET /v1/teams/{team}/tasks': {
+    params: { team: string; };
+    query: { limit?: number; after?: string; cursor?: string; status?: "active" | "all" | "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; owner?: string; priority?: number; q?: string; };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly id: string; readonly number: number; readonly team: string; readonly workflow_id: string; readonly subject: string; readonly description: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly assignee: string | null; readonly owner: string | null; readonly lease: { readonly member: string; readonly fence: number; readonly until: string | null; } | null; readonly priority: number; readonly percent: number; readonly blocked_by: readonly (string)[]; readonly waiting_for: readonly (string)[]; readonly question: string | null; readonly judging: boolean; readonly reason: string | null; readonly result: string | null; readonly created_by: string; readonly session_key: string | null; readonly turn_id: string | null; readonly revision: number; readonly refused: number; readonly last_refused: { readonly what: string; readonly by: string; readonly problem: string; readonly at: string; } | null; readonly links: { readonly temporal: string | null; }; readonly created_at: string; readonly updated_at: string; readonly started_at: string | null; readonly closed_at: string | null; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
+  };
+  'GET /v1/teams/{team}/tasks/{id}': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly id: string; readonly number: number; readonly team: string; readonly workflow_id: string; readonly subject: string; readonly description: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly assignee: string | null; readonly owner: string | null; readonly lease: { readonly member: string; readonly fence: number; readonly until: string | null; } | null; readonly priority: number; readonly percent: number; readonly blocked_by: readonly (string)[]; readonly waiting_for: readonly (string)[]; readonly question: string | null; readonly judging: boolean; readonly reason: string | null; readonly result: string | null; readonly created_by: string; readonly session_key: string | null; readonly turn_id: string | null; readonly revision: number; readonly refused: number; readonly last_refused: { readonly what: string; readonly by: string; readonly problem: string; readonly at: string; } | null; readonly links: { readonly temporal: string | null; }; readonly created_at: string; readonly updated_at: string; readonly started_at: string | null; readonly closed_at: string | null; };
+  };
+  'GET /v1/teams/{team}/tasks/{id}/comments': {
+    params: { team: string; id: string; };
+    query: { limit?: number; after?: string; cursor?: string; };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly id: string; readonly kind: string; readonly author: string; readonly text: string; readonly created_at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
+  };
   'GET /v1/tools/{name}': {
     params: { name: string; };
     query: { agent?: string; };
@@ -125,5 +161,53 @@ export interface Operations {
     query: {  };
     body: { readonly level?: "step" | "now" | "all"; readonly turn_id?: string; readonly reason?: string; };
     answer: { readonly session_key: string; readonly turn_id: string | null; readonly level: "step" | "now" | "all"; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/approve': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/assign': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/cancel': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/comment': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/complete': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/reject': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/release': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
+  };
+  'POST /v1/teams/{team}/tasks/{id}/retry': {
+    params: { team: string; id: string; };
+    query: {  };
+    body: { readonly member?: string; readonly token?: string; readonly lease_seconds?: number; readonly text?: string; readonly result?: string; readonly reason?: string; readonly type?: "note" | "blocker"; readonly percent?: number; readonly assignee?: string; readonly subject?: string; readonly description?: string; readonly priority?: number; readonly blocked_by?: readonly (string | number)[]; readonly file?: { readonly name: string; readonly content: string; }; };
+    answer: { readonly id: string; readonly number: number; readonly workflow_id: string; readonly status: "pending" | "in_progress" | "in_review" | "blocked" | "completed" | "failed" | "cancelled" | "stale"; readonly owner: string | null; readonly assignee: string | null; readonly percent: number; readonly revision: number; readonly note?: string; readonly judging?: true; readonly lease?: { readonly token: string; readonly fence: number; readonly until: string; }; };
   };
 }

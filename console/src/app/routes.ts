@@ -48,4 +48,15 @@ export const ROUTES: readonly Route[] = [
     nav: { icon: '$', keys: 'g c' },
     load: () => import('../pages/costs/costs.tsx'),
   },
+  {
+    path: '/teams',
+    title: 'Teams',
+    nav: { icon: '▥', keys: 'g t' },
+    load: () => import('../pages/teams/team-list.tsx'),
+  },
+  {
+    path: '/teams/:key',
+    title: 'Team',
+    load: () => import('../pages/teams/team-board.tsx'),
+  },
 ];
