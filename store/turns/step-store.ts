@@ -43,7 +43,9 @@ export function listSteps(
       greatest(coalesce(t.started_at, t.created_at), b.created_at, calls.ended_at) as started_at, m.created_at as ended_at,
       b.position as position_before
     from messages m join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
-    left join messages b on b.tenant_id = m.tenant_id and b.turn_id = m.turn_id and b.step = m.step - 1 and b.role = 'assistant'
+    -- With the limit, Postgres looks each up by the index, also before it has statistics of a long turn.
+    left join lateral (select created_at, position from messages b where b.tenant_id = m.tenant_id and b.turn_id = m.turn_id
+      and b.step = m.step - 1 and b.role = 'assistant' limit 1) b on true
     left join lateral (select max(ended_at) as ended_at from tool_calls c
       where c.tenant_id = m.tenant_id and c.turn_id = m.turn_id and c.step = m.step - 1) calls on true
     where m.tenant_id = ${db} and m.turn_id = ${turn} and m.role = 'assistant' and m.step > ${after}
