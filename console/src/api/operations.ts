@@ -30,6 +30,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly data: readonly ({ readonly subject: string; readonly since: string; readonly measure: "tokens" | "usd" | "seconds" | "calls"; readonly spent: number; readonly reserved: number; readonly extra: number; readonly budget: string; readonly scope: "turn" | "session" | "agent" | "team" | "tenant"; readonly limit: number; readonly on_limit: "ask" | "stop"; readonly renews_at: string | null; })[]; };
   };
+  'GET /v1/egress': {
+    params: {  };
+    query: { limit?: number; after?: string; cursor?: string; call_id?: string; host?: string; purpose?: string; };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly id: string; readonly purpose: string; readonly call_id: string | null; readonly method: string; readonly host: string; readonly status: number | null; readonly bytes: number; readonly milliseconds: number; readonly problem: string | null; readonly created_at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
+  };
   'GET /v1/me': {
     params: {  };
     query: {  };
@@ -72,6 +78,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly data: readonly ({ readonly id: string; readonly role: "user" | "assistant"; readonly text: string; readonly turn_id: string | null; readonly step: number | null; readonly position: number; readonly calls: readonly ({ readonly id?: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>>; })[] | null; readonly model: string | null; readonly created_at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
   };
+  'GET /v1/sessions/{key}/tree': {
+    params: { key: string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly kind: "subagent" | "delegation" | "evaluation" | "gate" | "round" | "task"; readonly id: string; readonly label: string; readonly agent: string | null; readonly status: string; readonly session_key: string | null; readonly turn_id: string | null; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; readonly parent: string; readonly depth: number; readonly steps: number; readonly tokens: number; readonly cost_usd: number | null; })[]; readonly truncated: boolean; };
+  };
   'GET /v1/teams': {
     params: {  };
     query: { limit?: number; after?: string; cursor?: string; };
@@ -113,6 +125,30 @@ export interface Operations {
     query: { agent?: string; };
     body: undefined;
     answer: { readonly name: string; readonly description: string; readonly group: string; readonly replay: "readonly" | "idempotent" | "verify" | "once"; readonly parameters: Readonly<Record<string, unknown>>; readonly aliases: readonly (string)[]; };
+  };
+  'GET /v1/turns/{id}': {
+    params: { id: string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly id: string; readonly session_key: string; readonly agent: string; readonly agent_revision: number | null; readonly status: "queued" | "running" | "waiting_approval" | "completed" | "failed" | "stopped"; readonly text: string | null; readonly error: { readonly code: string; readonly message: string; } | null; readonly steps: number; readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number; readonly cost_usd: number | null; readonly unpriced_calls: number; }; readonly workflow_id: string; readonly links: { readonly temporal: string | null; }; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; };
+  };
+  'GET /v1/turns/{id}/compare/{other}': {
+    params: { id: string; other: string; };
+    query: {  };
+    body: undefined;
+    answer: { readonly turn: { readonly id: string; readonly session_key: string; readonly agent: string; readonly agent_revision: number | null; readonly status: "queued" | "running" | "waiting_approval" | "completed" | "failed" | "stopped"; readonly text: string | null; readonly error: { readonly code: string; readonly message: string; } | null; readonly steps: number; readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number; readonly cost_usd: number | null; readonly unpriced_calls: number; }; readonly workflow_id: string; readonly links: { readonly temporal: string | null; }; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; }; readonly other: { readonly id: string; readonly session_key: string; readonly agent: string; readonly agent_revision: number | null; readonly status: "queued" | "running" | "waiting_approval" | "completed" | "failed" | "stopped"; readonly text: string | null; readonly error: { readonly code: string; readonly message: string; } | null; readonly steps: number; readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number; readonly cost_usd: number | null; readonly unpriced_calls: number; }; readonly workflow_id: string; readonly links: { readonly temporal: string | null; }; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; }; readonly first: { readonly step: number; readonly differs: readonly ("model" | "text" | "tools" | "arguments" | "results" | "end")[]; } | null; };
+  };
+  'GET /v1/turns/{id}/steps': {
+    params: { id: string; };
+    query: { limit?: number; after?: string; cursor?: string; after_step?: number; };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly step: number; readonly model: string | null; readonly attempt: number | null; readonly text: string; readonly finish: string | null; readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number; readonly cost_usd: number | null; readonly started_at: string; readonly ended_at: string; readonly calls: readonly ({ readonly id: string; readonly index: number; readonly tool: string; readonly summary: string; readonly verdict: "allow" | "ask" | "deny"; readonly state: "requested" | "running" | "done"; readonly ok: boolean | null; readonly code: string | null; readonly attempts: number; readonly approval: { readonly id: string; readonly status: string; readonly decided_by: string | null; readonly created_at: string; readonly decided_at: string | null; } | null; readonly work: readonly ({ readonly kind: "subagent" | "delegation" | "evaluation" | "gate" | "round" | "task"; readonly id: string; readonly label: string; readonly agent: string | null; readonly status: string; readonly session_key: string | null; readonly turn_id: string | null; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; })[]; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; })[]; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
+  };
+  'GET /v1/turns/{id}/steps/{step}': {
+    params: { id: string; step: number; };
+    query: {  };
+    body: undefined;
+    answer: { readonly step: number; readonly model: string | null; readonly attempt: number | null; readonly text: string; readonly finish: string | null; readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number; readonly cost_usd: number | null; readonly started_at: string; readonly ended_at: string; readonly calls: readonly ({ readonly id: string; readonly index: number; readonly tool: string; readonly summary: string; readonly verdict: "allow" | "ask" | "deny"; readonly state: "requested" | "running" | "done"; readonly ok: boolean | null; readonly code: string | null; readonly attempts: number; readonly approval: { readonly id: string; readonly status: string; readonly decided_by: string | null; readonly created_at: string; readonly decided_at: string | null; } | null; readonly work: readonly ({ readonly kind: "subagent" | "delegation" | "evaluation" | "gate" | "round" | "task"; readonly id: string; readonly label: string; readonly agent: string | null; readonly status: string; readonly session_key: string | null; readonly turn_id: string | null; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; })[]; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; })[]; readonly after_position: number; readonly messages: readonly ({ readonly id: string; readonly role: "user" | "assistant"; readonly text: string; readonly turn_id: string | null; readonly step: number | null; readonly position: number; readonly calls: readonly ({ readonly id?: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>>; })[] | null; readonly model: string | null; readonly created_at: string; })[]; readonly results: readonly ({ readonly id: string; readonly turn_id: string; readonly session_key: string; readonly step: number; readonly index: number; readonly tool: string; readonly called_as: string; readonly args: Readonly<Record<string, unknown>>; readonly verdict: "allow" | "ask" | "deny"; readonly reason: string | null; readonly hooks: readonly ({ readonly hook: string; readonly event: "session_start" | "user_prompt_submit" | "pre_tool_use" | "subagent_start"; readonly decision: "allow" | "ask" | "deny"; readonly reason?: string; readonly changed?: readonly (string)[]; readonly milliseconds: number; })[] | null; readonly approval_id: string | null; readonly state: "requested" | "running" | "done"; readonly ok: boolean | null; readonly code: string | null; readonly text: string | null; readonly images: readonly ({ readonly type: string; readonly width: number; readonly height: number; readonly size: number; readonly url: string; })[]; readonly whole: boolean; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; })[]; readonly tool_calls: readonly ({ readonly id: string; readonly turn_id: string; readonly session_key: string; readonly step: number; readonly index: number; readonly tool: string; readonly called_as: string; readonly args: Readonly<Record<string, unknown>>; readonly verdict: "allow" | "ask" | "deny"; readonly reason: string | null; readonly hooks: readonly ({ readonly hook: string; readonly event: "session_start" | "user_prompt_submit" | "pre_tool_use" | "subagent_start"; readonly decision: "allow" | "ask" | "deny"; readonly reason?: string; readonly changed?: readonly (string)[]; readonly milliseconds: number; })[] | null; readonly approval_id: string | null; readonly state: "requested" | "running" | "done"; readonly ok: boolean | null; readonly code: string | null; readonly text: string | null; readonly images: readonly ({ readonly type: string; readonly width: number; readonly height: number; readonly size: number; readonly url: string; })[]; readonly whole: boolean; readonly created_at: string; readonly started_at: string | null; readonly ended_at: string | null; })[]; };
   };
   'GET /v1/usage': {
     params: {  };

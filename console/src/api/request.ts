@@ -16,7 +16,7 @@ type Parts<Part extends string, Value> = Value extends undefined
     : { readonly [Key in Part]: Value };
 
 interface AnyParts {
-  readonly params?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 }

@@ -43,6 +43,21 @@ export const ROUTES: readonly Route[] = [
     load: () => import('../pages/sessions/session-view.tsx'),
   },
   {
+    path: '/sessions/:key/graph',
+    title: 'Work below a session',
+    load: () => import('../pages/sessions/session-graph.tsx'),
+  },
+  {
+    path: '/runs/:id',
+    title: 'Run',
+    load: () => import('../pages/runs/run-view.tsx'),
+  },
+  {
+    path: '/runs/:id/compare/:other',
+    title: 'Two runs',
+    load: () => import('../pages/runs/run-compare.tsx'),
+  },
+  {
     path: '/costs',
     title: 'Costs',
     nav: { icon: '$', keys: 'g c' },

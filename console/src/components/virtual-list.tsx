@@ -14,6 +14,8 @@ interface VirtualListProps<Item> {
   readonly follows?: boolean;
   /** Called when the end comes in sight. */
   readonly onEnd?: () => void;
+  /** The key of a row that comes in sight when it is another one than before. */
+  readonly shown?: string;
 }
 
 /** Pixels beyond the edges whose rows are also in the document. */
@@ -22,7 +24,7 @@ const MARGIN = 600;
 const NEAR_END = 48;
 
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
-  const { items, keyOf, estimate, follows = false, onEnd } = props;
+  const { items, keyOf, estimate, follows = false, onEnd, shown } = props;
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<string, number>());
   const isAtEnd = useRef(follows);
@@ -63,6 +65,13 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   }
   const below = items.slice(end).reduce((sum, item) => sum + heightOf(item), 0);
 
+  const shownAt = shown === undefined ? -1 : items.findIndex((item) => keyOf(item) === shown);
+  useLayoutEffect(() => {
+    const isDrawn = shownAt < 0 || (shownAt >= first && shownAt < end);
+    if (isDrawn || !box.current) return;
+    const top = items.slice(0, shownAt).reduce((sum, item) => sum + heightOf(item), 0);
+    box.current.scrollTop = top - clientHeight / 2;
+  }, [shown, shownAt >= 0]);
   useLayoutEffect(() => {
     if (follows && isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   });

@@ -4,7 +4,7 @@ import { useRequest } from '../../api/use-request.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { amountText } from './amount-text.ts';
+import { amountText } from '../../components/amounts.ts';
 
 type Use = Operations['GET /v1/budgets/use']['answer']['data'][number];
 

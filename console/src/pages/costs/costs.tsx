@@ -4,7 +4,7 @@ import { useRequest } from '../../api/use-request.ts';
 import { currentSearch, setSearch } from '../../app/router.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { amountText } from './amount-text.ts';
+import { amountText } from '../../components/amounts.ts';
 import { BudgetMeters } from './budget-meters.tsx';
 import { UsageChart, type UsageMeasure } from './usage-chart.tsx';
 

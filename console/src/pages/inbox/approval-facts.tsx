@@ -4,6 +4,7 @@ import type { Operations } from '../../api/operations.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { ExactText } from '../../components/exact-text.tsx';
+import { Fact } from '../../components/fact.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import type { Approval } from './approval-list.ts';
 
@@ -90,15 +91,6 @@ function Recorded({ decision, by, via, note, at, proven, counts }: Detail['decis
         </>
       )}
     </Fact>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

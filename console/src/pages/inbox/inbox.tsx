@@ -6,7 +6,7 @@ import { addressOf } from '../../api/request.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { currentSearch, setSearch } from '../../app/router.ts';
 import { useShortcut } from '../../app/shortcuts.ts';
-import { useNewest } from '../../app/use-newest.ts';
+import { useListKeys } from '../../app/use-list-keys.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
@@ -28,7 +28,11 @@ export default function Inbox() {
   const shown = list.pending.value.filter((approval) => matches(approval, filter));
   const first = useFirst(shown, `${filter} ${mine}`);
   const selected = id || first.id;
-  useListKeys(shown, selected);
+  useListKeys(
+    shown.map((approval) => approval.id),
+    selected,
+    (next) => setSearch({ id: next }),
+  );
   const goOn = (): void => {
     // The stream tells what became of it, a moment later.
     list.drop(selected ?? '');
@@ -172,32 +176,6 @@ function ApprovalRow({ approval, isSelected }: RowProps) {
         {approval.risk && ` · ${approval.risk}`}
       </span>
     </button>
-  );
-}
-
-/** `j` and `k` choose the next and the one before. */
-function useListKeys(shown: readonly Approval[], selected: string | undefined): void {
-  const newest = useNewest({ shown, selected });
-  const move = useCallback(
-    (by: number): void => {
-      const { shown: rows, selected: from } = newest.current;
-      const at = rows.findIndex(({ id }) => id === from);
-      const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
-      if (next) setSearch({ id: next.id });
-    },
-    [newest],
-  );
-  useShortcut(
-    'j',
-    'Next',
-    useCallback(() => move(1), [move]),
-    true,
-  );
-  useShortcut(
-    'k',
-    'Previous',
-    useCallback(() => move(-1), [move]),
-    true,
   );
 }
 

@@ -9,7 +9,14 @@ const MAX_OUTPUT = 4_000;
 const MAX_MESSAGE = 2_000;
 
 export type FeedItem =
-  | { readonly kind: 'message'; readonly key: string; readonly text: string; readonly at: string }
+  | {
+      readonly kind: 'message';
+      readonly key: string;
+      readonly text: string;
+      readonly at: string;
+      /** The run that has read it. */
+      readonly turn: string | undefined;
+    }
   | {
       readonly kind: 'answer';
       readonly key: string;
@@ -121,10 +128,11 @@ export function createItems() {
     call,
     approval,
     child,
-    message({ data, at }: StreamedEvent): void {
+    message({ data, at, turn_id: turn }: StreamedEvent): void {
       const key = `message ${textOf(data['message_id'])}`;
-      const text = textOf(data['text']);
-      items.set(key, { kind: 'message', key, text: text.length < MAX_MESSAGE ? text : `${text}…`, at });
+      const whole = textOf(data['text']);
+      const text = whole.length < MAX_MESSAGE ? whole : `${whole}…`;
+      items.set(key, { kind: 'message', key, text, at, turn });
     },
     output(event: StreamedEvent): void {
       const known = items.get(`call ${textOf(event.data['call_id'])}`);

@@ -1,5 +1,6 @@
 /** One thing that was said or done in a session. */
 import { hrefOf } from '../../app/router.ts';
+import { durationText } from '../../components/amounts.ts';
 import { Markdown } from '../../components/markdown.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { ApprovalRow } from './approval-row.tsx';
@@ -11,7 +12,7 @@ export function FeedRow({ item }: { readonly item: FeedItem }) {
       return (
         <article class="feed-message">
           <header>
-            You <TimeAgo at={item.at} />
+            You <TimeAgo at={item.at} /> {item.turn && <a href={hrefOf('runs', item.turn)}>Run</a>}
           </header>
           <p class="plain-text">{item.text}</p>
         </article>
@@ -71,8 +72,4 @@ function CallRow({ item }: { readonly item: FeedItem & { readonly kind: 'call' }
       <pre>{more}</pre>
     </details>
   );
-}
-
-function durationText(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }

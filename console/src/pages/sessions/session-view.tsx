@@ -43,6 +43,7 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
           parts={{ params: { key } }}
           command={['sessions', 'messages', key]}
         />
+        <a href={hrefOf('sessions', key, 'graph')}>Work below</a>
         {shown.links.temporal && (
           <a href={shown.links.temporal} target="_blank" rel="noreferrer">
             Temporal

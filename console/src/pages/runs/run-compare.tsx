@@ -1,0 +1,142 @@
+/** Two runs side by side, and the first step in which they differ. */
+import type { Operations } from '../../api/operations.ts';
+import { useRequest } from '../../api/use-request.ts';
+import { hrefOf, type PageProps } from '../../app/router.ts';
+import { durationText, moneyText } from '../../components/amounts.ts';
+import { CopyAs } from '../../components/copy-as.tsx';
+import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { LineDiff } from './line-diff.tsx';
+import type { Turn } from './timeline.ts';
+
+type Comparison = Operations['GET /v1/turns/{id}/compare/{other}']['answer'];
+type Detail = Operations['GET /v1/turns/{id}/steps/{step}']['answer'];
+
+export default function RunCompare({ params: { id = '', other = '' } }: PageProps) {
+  const comparison = useRequest('GET /v1/turns/{id}/compare/{other}', { params: { id, other } });
+  const found = comparison.data.value;
+  if (!found)
+    return comparison.problem.value ? (
+      <ProblemNotice problem={comparison.problem.value} retry={comparison.reload} />
+    ) : (
+      <p class="notice" aria-busy="true" />
+    );
+  return (
+    <section class="page">
+      <div class="page-head">
+        <p class="trail">
+          <a href={hrefOf('runs', id)}>Run</a> /
+        </p>
+        <h1>Two runs</h1>
+        <CopyAs
+          name="GET /v1/turns/{id}/compare/{other}"
+          parts={{ params: { id, other } }}
+          command={['turns', 'compare', id, other]}
+        />
+      </div>
+      <div class="scrolls panel">
+        <Sums turns={[found.turn, found.other]} />
+        <FirstDifference comparison={found} />
+      </div>
+    </section>
+  );
+}
+
+const ROWS: Readonly<Record<string, (turn: Turn) => string>> = {
+  Session: ({ session_key: key }) => key,
+  Agent: ({ agent, agent_revision: revision }) =>
+    `${agent}${revision === null ? '' : `, revision ${revision}`}`,
+  Status: ({ status }) => status.replace('_', ' '),
+  Steps: ({ steps }) => String(steps),
+  Tokens: ({ usage }) => (usage.input_tokens + usage.output_tokens).toLocaleString('en'),
+  Cost: ({ usage }) => moneyText(usage.cost_usd),
+  Time: ({ started_at: from, ended_at: to }) =>
+    from && to ? durationText(Date.parse(to) - Date.parse(from)) : '–',
+};
+
+function Sums({ turns }: { readonly turns: readonly Turn[] }) {
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="Sums of both runs">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            {turns.map(({ id }, at) => (
+              <th key={at} scope="col">
+                <a href={hrefOf('runs', id)}>{id}</a>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {Object.entries(ROWS).map(([name, show]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {turns.map((turn, at) => (
+                <td key={at}>{show(turn)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function FirstDifference({ comparison: { turn, other, first } }: { readonly comparison: Comparison }) {
+  if (!first) return <p class="good">No step differs.</p>;
+  const { step, differs } = first;
+  const ends = differs.includes('end');
+  return (
+    <>
+      <h2>Step {step} is the first that differs</h2>
+      <p>
+        {ends ? 'Only one run has this step.' : `In it differ: ${differs.join(', ')}.`}{' '}
+        {[turn, other].map(({ id }, at) => (
+          <a key={at} href={`${hrefOf('runs', id)}?step=${step}`}>
+            {at === 0 ? 'Left' : ' Right'}
+          </a>
+        ))}
+      </p>
+      {!ends && <StepDiff turn={turn.id} other={other.id} step={step} differs={differs} />}
+    </>
+  );
+}
+
+interface StepDiffProps {
+  readonly turn: string;
+  readonly other: string;
+  readonly step: number;
+  readonly differs: readonly string[];
+}
+
+const PARTS: Readonly<Record<string, (step: Detail) => string>> = {
+  model: ({ model }) => model ?? '',
+  text: ({ text }) => text,
+  tools: ({ tool_calls: calls }) => calls.map(({ tool }) => tool).join('\n'),
+  arguments: ({ tool_calls: calls }) => calls.map(({ args }) => JSON.stringify(args, null, 2)).join('\n'),
+  results: ({ tool_calls: calls }) =>
+    calls.map(({ text, code }) => [code, text].filter(Boolean).join('\n')).join('\n'),
+};
+
+function StepDiff({ turn, other, step, differs }: StepDiffProps) {
+  const [left, right] = [
+    useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: turn, step } }),
+    useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: other, step } }),
+  ];
+  const [from, to] = [left.data.value, right.data.value];
+  const problem = left.problem.value ?? right.problem.value;
+  if (problem) return <ProblemNotice problem={problem} />;
+  if (!from || !to) return <p aria-busy="true" />;
+  return (
+    <>
+      {Object.entries(PARTS)
+        .filter(([name]) => differs.includes(name))
+        .map(([name, show]) => (
+          <section key={name}>
+            <h3>{name}</h3>
+            <LineDiff label={`Difference of ${name}`} from={show(from)} to={show(to)} />
+          </section>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+/** All work below a session as a tree: subagents, delegations, evaluations, judges and tasks. */
+import type { Operations } from '../../api/operations.ts';
+import { useRequest } from '../../api/use-request.ts';
+import { hrefOf, type PageProps } from '../../app/router.ts';
+import { moneyText } from '../../components/amounts.ts';
+import { CopyAs } from '../../components/copy-as.tsx';
+import { ExactText } from '../../components/exact-text.tsx';
+import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
+
+type Node = Operations['GET /v1/sessions/{key}/tree']['answer']['data'][number];
+
+const REFRESH_MS = 3_000;
+
+export default function SessionGraph({ params: { key = '' } }: PageProps) {
+  const parts = { params: { key } };
+  const tree = useRequest('GET /v1/sessions/{key}/tree', parts, { everyMs: REFRESH_MS });
+  const found = tree.data.value;
+  if (!found)
+    return tree.problem.value ? (
+      <ProblemNotice problem={tree.problem.value} retry={tree.reload} />
+    ) : (
+      <p class="notice" aria-busy="true" />
+    );
+  return (
+    <section class="page">
+      <div class="page-head">
+        <p class="trail">
+          <a href={hrefOf('sessions')}>Sessions</a> / <a href={hrefOf('sessions', key)}>{key}</a> /
+        </p>
+        <h1>Work below</h1>
+        <CopyAs name="GET /v1/sessions/{key}/tree" parts={parts} command={['sessions', 'tree', key]} />
+      </div>
+      {tree.problem.value && <ProblemNotice problem={tree.problem.value} retry={tree.reload} />}
+      {found.truncated && <p class="notice asks">There is more than these {found.data.length}.</p>}
+      {found.data.length === 0 ? (
+        <p class="notice">
+          This session has given no work to others. Ask for it:{' '}
+          <code>npx tempoclaw run --session {key} "Let a subagent count the files here."</code>
+        </p>
+      ) : (
+        <VirtualList
+          items={found.data}
+          keyOf={({ parent, kind, id }) => `${parent} ${kind} ${id}`}
+          label="Work below the session"
+          estimate={64}
+        >
+          {(node) => <NodeRow node={node} />}
+        </VirtualList>
+      )}
+    </section>
+  );
+}
+
+/** Deeper levels stay at this indent, so that they fit on a phone. */
+const MAX_INDENT = 8;
+
+function NodeRow({ node }: { readonly node: Node }) {
+  const { kind, label, agent, status, session_key: session, turn_id: turn, depth, steps, tokens } = node;
+  return (
+    <div class="row" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT)}rem` }}>
+      <span class="row-name">
+        {kind} {session ? <a href={hrefOf('sessions', session)}>{shown(label)}</a> : shown(label)}
+      </span>
+      <span class={`badge ${status}`}>{status.replace('_', ' ')}</span>
+      <span class="row-more">
+        <span class="visually-hidden">level {depth} · </span>
+        {agent}
+        {turn && (
+          <>
+            {' '}
+            · <a href={hrefOf('runs', turn)}>run</a> · {steps} steps · {tokens} tokens ·{' '}
+            {moneyText(node.cost_usd)}
+          </>
+        )}
+      </span>
+    </div>
+  );
+}
+
+function shown(label: string) {
+  return <ExactText text={label} />;
+}
