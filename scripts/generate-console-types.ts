@@ -115,4 +115,3 @@ ${entries.join('\n')}
 }
 `,
 );
-process.exit();
