@@ -1,11 +1,11 @@
 /**
  * R1: what the cases of page reading call visible and hidden is so in a real browser: without the words, its picture
- * changes or not.
+ * changes or not. Each is read so in each reading.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { sightCases } from '#features/web/test/sight-cases.ts';
+import { READINGS, sightCases, sightProblems } from '#features/web/test/sight-cases.ts';
 import { findChromium, openPage, startBrowser } from './browser.ts';
 
 const chromium = findChromium();
@@ -49,6 +49,12 @@ const DIFFERENCE = `async ([one, other]) => {
 }`;
 /** Paler words are not readable. */
 const READABLE = 24;
+
+test('R1 a page is read as a browser shows it, in each reading', async () => {
+  const wrong: string[] = [];
+  for (const one of sightCases()) for (const how of READINGS) wrong.push(...(await sightProblems(one, how)));
+  assert.deepEqual(wrong, []);
+});
 
 describe('R1 what people see of a page', { skip, timeout: 600_000 }, () => {
   let browser: Browser;

@@ -368,8 +368,11 @@ describe('F12 documents that are built to do harm', () => {
     'raw deflated noise': deflateRawSync(Buffer.alloc(5_000, 'noise')),
   };
   for (const [what, bytes] of Object.entries(BROKEN))
-    test(`${what} is told in words, and the next document is read`, async () => {
+    test(`${what} is told in words`, async () => {
       assert.match(await problem(bytes), /cannot be read: .|an office file of the old kind/);
-      assert.match(await read(DOCX), /On otters/);
     });
+
+  test('after all of them, the next document is read', async () => {
+    assert.match(await read(DOCX), /On otters/);
+  });
 });

@@ -1,8 +1,7 @@
 /** R1: what a page hides from people does not reach a model; what they see does. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readApart } from '../pages/read-apart.ts';
-import type { HtmlReading } from '../pages/read-html.ts';
+import { type HtmlReading, readHtml } from '../pages/read-html.ts';
 
 const ORDER = 'IGNORE-ALL-PREVIOUS';
 
@@ -63,11 +62,11 @@ const SEEN: Readonly<Record<string, string>> = {
 const around = (part: string): string =>
   `<html><head><title>Otters</title></head><body><article><h1>Otters</h1><p>The sea otter uses stones as tools and lives in the kelp.</p>${part}<p>It dives for minutes.</p></article></body></html>`;
 
-async function read(how: HtmlReading, html: string): Promise<string> {
-  return readApart({ how, html, url: 'https://pub.example/a' }, new AbortController().signal);
+function read(how: HtmlReading, html: string): Promise<string> {
+  return readHtml(how, html, 'https://pub.example/a');
 }
 
-/** Combines many pages into one, because a thread for each would take the test minutes. */
+/** Combines many pages into one, which is read once. */
 async function seenParts(how: HtmlReading, parts: Readonly<Record<string, string>>): Promise<string[]> {
   const names = Object.keys(parts);
   const body = names.map((name, index) => (parts[name] ?? '').replaceAll(ORDER, `ORDER${index}X`)).join('\n');

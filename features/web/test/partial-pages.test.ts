@@ -1,7 +1,7 @@
 /** HTML allows a page to omit its `<html>`, `<head>` and `<body>`; people still see all of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readApart } from '../pages/read-apart.ts';
+import { readHtml } from '../pages/read-html.ts';
 
 const PAGES: Readonly<Record<string, string>> = {
   'no head': '<html><title>Otters</title><body><h1>Tools</h1><p>Kelp</p></body></html>',
@@ -14,16 +14,13 @@ const PAGES: Readonly<Record<string, string>> = {
 test('TL a page that leaves parts out is read whole, its title first, in every mode', async () => {
   for (const [name, html] of Object.entries(PAGES))
     for (const how of ['article', 'simple', 'text'] as const) {
-      const text = await readApart({ how, html, url: 'https://pub.example/a' }, AbortSignal.timeout(60_000));
+      const text = await readHtml(how, html, 'https://pub.example/a');
       assert.match(text, /Otters[^]*Tools[^]*Kelp/, `${name}, ${how}: ${text}`);
     }
 });
 
 test('TL a page whose only title is its first heading keeps that', async () => {
   const html = '<h1>Otters</h1><p>Kelp</p>';
-  const text = await readApart(
-    { how: 'article', html, url: 'https://pub.example/a' },
-    AbortSignal.timeout(60_000),
-  );
+  const text = await readHtml('article', html, 'https://pub.example/a');
   assert.equal(text, '# Otters\n\nKelp');
 });

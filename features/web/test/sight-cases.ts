@@ -3,7 +3,10 @@
  * one).
  */
 import { readFileSync } from 'node:fs';
+import { type HtmlReading, readHtml } from '../pages/read-html.ts';
 import { doc } from './page-case.ts';
+
+export const READINGS: readonly HtmlReading[] = ['article', 'simple', 'text'];
 
 interface PagePart {
   readonly name: string;
@@ -32,6 +35,18 @@ export function sightCases(): readonly SightCase[] {
       isSeen: kind === 'seen',
     })),
   );
+}
+
+/** What a reading makes of a case that a browser does not; nothing if it is right. */
+export async function sightProblems(
+  { name, html, isSeen }: SightCase,
+  how: HtmlReading,
+): Promise<readonly string[]> {
+  const text = await readHtml(how, html, 'https://pub.example/d/');
+  return [
+    ...(text.includes('WORDS') === isSeen ? [] : [`${name}, ${how}`]),
+    ...(/SEEN1 words\s+[^]*SEEN2 words/.test(text) ? [] : [`${name}, ${how}: lacks what stands around`]),
+  ];
 }
 
 function styledParts(style: string): readonly PagePart[] {
