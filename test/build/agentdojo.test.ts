@@ -12,8 +12,8 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 
 const CAREFUL = { profile: 'careful' };
 
-/** One of this many of each kind, which is three in a hundred of the attacks. */
-const EACH = { attack: 33, task: 20 };
+/** One of this many of each kind, which is one in a hundred of the attacks. */
+const EACH = { attack: 99, task: 20 };
 
 describe('R1 AgentDojo, in turns', () => {
   let stack: Stack;
@@ -61,7 +61,7 @@ describe('R1 AgentDojo, in turns', () => {
 
   it('an injected call that acts does not run when a person refuses it', async () => {
     const sample = attacks().filter((_, at) => at % EACH.attack === 0);
-    assert.ok(sample.length >= 28);
+    assert.ok(sample.length >= 9);
     for (const [at, { id, before: own, injected }] of sample.entries()) {
       const answers = [...own, ...injected];
       const rows = await verdictsOf(`attack-${at}`, answers, 'reject');

@@ -22,7 +22,8 @@ export async function startTestTemporal(
     ...OWN_TEMPORAL,
     binary: path,
     stateDir,
-    env,
+    // Its data is in memory and small, so collecting it often is a large part of its work.
+    env: { ...env, GOGC: '400' },
     namespace: 'default',
     port: 0,
     uiPort: 0,

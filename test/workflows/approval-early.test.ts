@@ -8,7 +8,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { startLiveWorker } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
-const APPROVALS = 40;
+const APPROVALS = 24;
 
 /** A code of gRPC. */
 const NOT_FOUND = 5;
@@ -78,7 +78,7 @@ describe('AP-2 decisions before there is a workflow', () => {
         ),
       ),
     );
-    await stack.worker.until('questions', async () => ((await rows()).length >= 15 ? true : undefined));
+    await stack.worker.until('questions', async () => ((await rows()).length >= 9 ? true : undefined));
     await stack.worker.shutDown();
     const requests = await rows();
     const there = await Promise.all(
