@@ -1,173 +1,208 @@
-/** A form for a JSON object, made from the JSON Schema of its fields. What no field can hold is written as JSON. */
-import type { Signal } from '@preact/signals';
-import { useId } from 'preact/hooks';
-
-export interface FieldSchema {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, FieldSchema>>;
-  readonly required?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-}
-
-type Values = Readonly<Record<string, unknown>>;
+/** A form for a JSON object, made from its JSON Schema. What no input can hold is written as JSON. */
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+import { INPUTS, type InputProps } from './field-inputs.tsx';
+import {
+  type FieldKind,
+  type FieldSchema,
+  fixedFields,
+  isRecord,
+  isVariant,
+  kindOf,
+  plainSchema,
+  type Values,
+  variantsOf,
+} from './field-schema.ts';
 
 interface SchemaFormProps {
   readonly schema: FieldSchema;
   /** Holds what the fields hold; a field that is emptied and not required is left out. */
   readonly values: Signal<Values>;
-  /** Names of fields whose text is no JSON. */
+  /** Paths of fields whose text cannot be read. */
   readonly broken: Signal<ReadonlySet<string>>;
+  /** What the API has refused, by `body/` and the path of the field. */
+  readonly errors?: InputProps['errors'];
 }
 
-export function SchemaForm({ schema, values, broken }: SchemaFormProps) {
-  const fields = Object.entries(schema.properties ?? {});
-  // A value of a field that the schema does not name can be seen and removed, too.
-  const others = Object.keys(values.value).filter((name) => !Object.hasOwn(schema.properties ?? {}, name));
-  const change = (name: string, value: unknown): void => {
-    const { [name]: _, ...rest } = values.value;
-    values.value = value === undefined ? rest : { ...values.value, [name]: value };
+export function SchemaForm({ schema, values, broken, errors = [] }: SchemaFormProps) {
+  const change = (value: unknown): void => {
+    values.value = value as Values;
   };
   return (
+    <Fields path="" schema={schema} value={values.value} broken={broken} errors={errors} change={change} />
+  );
+}
+
+type FieldsProps = Pick<InputProps, 'path' | 'schema' | 'value' | 'broken' | 'errors' | 'change'>;
+
+function Fields({ path, schema, value, change, ...form }: FieldsProps) {
+  const { properties = {}, required = [] } = schema;
+  const record = isRecord(value) ? value : {};
+  const fixed = fixedFields(schema);
+  // A value of a field that the schema does not name can be seen and removed, too.
+  const names = [...new Set([...Object.keys(properties), ...Object.keys(record)])];
+  return (
     <>
-      {[...fields, ...others.map((name) => [name, {}] as const)].map(([name, field]) => (
-        <Field
-          key={name}
-          name={name}
-          schema={field}
-          isRequired={schema.required?.includes(name) ?? false}
-          value={values.value[name]}
-          broken={broken}
-          change={(value) => change(name, value)}
-        />
-      ))}
+      {names
+        .filter((name) => !Object.hasOwn(fixed, name))
+        .map((name) => (
+          <Field
+            {...form}
+            key={name}
+            name={name}
+            path={path === '' ? name : `${path}/${name}`}
+            schema={plainSchema(properties[name] ?? {})}
+            isRequired={required.includes(name)}
+            value={record[name]}
+            change={(inner) => {
+              const { [name]: _, ...rest } = record;
+              change(inner === undefined ? rest : { ...fixed, ...record, [name]: inner });
+            }}
+          />
+        ))}
     </>
   );
 }
 
-interface FieldProps {
-  readonly name: string;
-  readonly schema: FieldSchema;
-  readonly isRequired: boolean;
-  readonly value: unknown;
-  readonly broken: Signal<ReadonlySet<string>>;
-  readonly change: (value: unknown) => void;
-}
-
-function Field(props: FieldProps) {
-  const { name, schema, isRequired } = props;
+function Field(props: Omit<InputProps, 'attributes'>) {
+  const { name, path, schema, isRequired, value } = props;
   const id = useId();
+  // A field keeps its input while a value is written that does not fit yet.
+  const kind = useRef(kindOf(schema, value)).current;
+  const Nested = NESTED[kind];
+  // What is wrong inside of others is said at the innermost field.
+  const wrong = props.errors.filter(
+    ({ pointer = '' }) => pointer === `body/${path}` || (!Nested && pointer.startsWith(`body/${path}/`)),
+  );
+  const attributes = {
+    id,
+    // Inside of a field that may be absent, only the API knows.
+    required: isRequired && !path.includes('/'),
+    'aria-invalid': wrong.length > 0,
+    'aria-describedby': `${id}-help`,
+  };
+  const Input = Nested ?? INPUTS[kind as keyof typeof INPUTS];
+  const Box = (Nested ?? kind === 'choices') ? 'fieldset' : 'div';
+  const Label = Box === 'div' ? 'label' : 'legend';
   return (
-    <div class="field">
-      <label for={id}>
+    <Box class="field">
+      <Label {...(Label === 'label' && { for: id })}>
         {name}
         {isRequired && <span aria-hidden="true"> *</span>}
-      </label>
-      <Input {...props} id={id} />
-      {schema.description && <small id={`${id}-help`}>{schema.description}</small>}
+      </Label>
+      <Input {...props} attributes={attributes} />
+      <small id={`${id}-help`}>
+        {schema.description}
+        {wrong.map(({ message }) => (
+          <strong key={message} class="bad">
+            {' '}
+            {message}
+          </strong>
+        ))}
+      </small>
+    </Box>
+  );
+}
+
+/** Inputs that consist of fields. */
+const NESTED: Readonly<Partial<Record<FieldKind, ComponentType<InputProps>>>> = {
+  group: GroupInput,
+  list: ListInput,
+  variants: VariantsInput,
+};
+
+/** Closed while nothing is in it. */
+function GroupInput({ name, path, value, change, ...props }: InputProps) {
+  const isFilled = useRef(value !== undefined).current;
+  const isWrong = props.errors.some(({ pointer = '' }) => pointer.startsWith(`body/${path}/`));
+  return (
+    <details open={isFilled || isWrong}>
+      <summary>Fields of {name}</summary>
+      <div class="fields">
+        <Fields
+          {...props}
+          path={path}
+          value={value}
+          change={(inner) => change(isRecord(inner) && Object.keys(inner).length > 0 ? inner : undefined)}
+        />
+      </div>
+    </details>
+  );
+}
+
+function ListInput({ name, path, schema, value, change, ...props }: InputProps) {
+  const rows: readonly unknown[] = Array.isArray(value) ? value : [];
+  // Inputs that hold their own text are made anew when rows move up.
+  const removed = useSignal(0);
+  const remove = (index: number): void => {
+    removed.value += 1;
+    change(rows.length > 1 ? rows.filter((_, other) => other !== index) : undefined);
+  };
+  return (
+    <div class="fields">
+      {rows.map((row, index) => (
+        <fieldset key={`${removed.value} ${index}`} class="fields">
+          <legend>
+            {name} {index + 1}
+          </legend>
+          <Fields
+            {...props}
+            path={`${path}/${index}`}
+            schema={schema.items ?? {}}
+            value={row}
+            change={(inner) => change(rows.with(index, inner))}
+          />
+          <button type="button" onClick={() => remove(index)}>
+            Remove {name} {index + 1}
+          </button>
+        </fieldset>
+      ))}
+      <button type="button" onClick={() => change([...rows, {}])}>
+        Add to {name}
+      </button>
     </div>
   );
 }
 
-function Input(props: FieldProps & { readonly id: string }) {
-  const { id, schema, isRequired, value, change } = props;
-  const shared = { id, required: isRequired, 'aria-describedby': schema.description && `${id}-help` };
-  const kind = kindOf(schema, value);
-  if (kind === 'choice')
-    return (
+function VariantsInput(props: InputProps) {
+  const { name, schema, value, change } = props;
+  const variants = variantsOf(schema);
+  const found = variants.findIndex((one) => isVariant(one, value));
+  const chosen = useSignal(Math.max(0, found));
+  const variant = variants[chosen.value] ?? {};
+  const choose = (index: number): void => {
+    chosen.value = index;
+    const fixed = fixedFields(variants[index] ?? {});
+    change(Object.keys(fixed).length > 0 ? fixed : undefined);
+  };
+  const isGroup = kindOf(variant) === 'group';
+  const Content = isGroup ? Fields : Field;
+  return (
+    <>
       <select
-        {...shared}
-        value={String(value ?? '')}
-        onChange={({ currentTarget }) =>
-          change(schema.enum?.find((one) => String(one) === currentTarget.value))
-        }
+        aria-label={`Kind of ${name}`}
+        value={chosen.value}
+        onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
       >
-        {!isRequired && <option value="" />}
-        {schema.enum?.map((one) => (
-          <option key={String(one)}>{String(one)}</option>
+        {variants.map((one, index) => (
+          <option key={index} value={index}>
+            {variantName(one)}
+          </option>
         ))}
       </select>
-    );
-  if (kind === 'boolean')
-    return (
-      <input
-        {...shared}
-        required={false}
-        type="checkbox"
-        checked={value === true}
-        onChange={({ currentTarget }) => change(currentTarget.checked)}
+      <Content
+        {...props}
+        key={chosen.value}
+        name={variantName(variant)}
+        schema={variant}
+        errors={isGroup ? props.errors : []}
       />
-    );
-  if (kind === 'number')
-    return (
-      <input
-        {...shared}
-        type="number"
-        step={schema.type === 'integer' ? 1 : 'any'}
-        min={schema.minimum}
-        max={schema.maximum}
-        value={typeof value === 'number' ? value : ''}
-        onInput={({ currentTarget }) =>
-          change(currentTarget.value === '' ? undefined : currentTarget.valueAsNumber)
-        }
-      />
-    );
-  if (kind === 'text')
-    return (
-      <textarea
-        {...shared}
-        rows={rowsOf(String(value ?? ''))}
-        spellcheck={false}
-        maxLength={schema.maxLength}
-        value={String(value ?? '')}
-        onInput={({ currentTarget }) =>
-          change(currentTarget.value === '' && !isRequired ? undefined : currentTarget.value)
-        }
-      />
-    );
-  return <JsonInput {...props} />;
-}
-
-/** Its text stays as it is written, also while it is no JSON. */
-function JsonInput({ id, name, value, broken, change }: FieldProps & { readonly id: string }) {
-  const write = (text: string): void => {
-    const others = new Set(broken.value);
-    others.delete(name);
-    try {
-      change(text.trim() === '' ? undefined : JSON.parse(text));
-    } catch {
-      others.add(name);
-    }
-    broken.value = others;
-  };
-  const text = value === undefined ? '' : JSON.stringify(value, null, 2);
-  return (
-    <textarea
-      id={id}
-      rows={rowsOf(text)}
-      spellcheck={false}
-      aria-invalid={broken.value.has(name)}
-      defaultValue={text}
-      onInput={({ currentTarget }) => write(currentTarget.value)}
-    />
+    </>
   );
 }
 
-/** A value that its field's schema does not fit is JSON. */
-function kindOf(schema: FieldSchema, value: unknown): 'choice' | 'boolean' | 'number' | 'text' | 'json' {
-  const fits = (type: string): boolean => value === undefined || typeof value === type;
-  if (schema.enum && (value === undefined || schema.enum.includes(value))) return 'choice';
-  if (schema.type === 'boolean' && fits('boolean')) return 'boolean';
-  if ((schema.type === 'number' || schema.type === 'integer') && fits('number')) return 'number';
-  if (schema.type === 'string' && fits('string')) return 'text';
-  return 'json';
-}
-
-const MAX_ROWS = 14;
-
-function rowsOf(text: string): number {
-  return Math.min(MAX_ROWS, text.split('\n').length);
+function variantName(variant: FieldSchema): string {
+  const [kind] = Object.values(fixedFields(variant));
+  return String(kind ?? (variant.properties ? 'with fields' : 'a word'));
 }

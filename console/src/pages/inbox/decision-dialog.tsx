@@ -4,7 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useRequest } from '../../api/use-request.ts';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { type FieldSchema, SchemaForm } from '../../components/schema-form.tsx';
+import type { FieldSchema } from '../../components/field-schema.ts';
+import { SchemaForm } from '../../components/schema-form.tsx';
 import type { Approval } from './approval-list.ts';
 import { decide, type Decision } from './decide.ts';
 
