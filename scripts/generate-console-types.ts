@@ -57,7 +57,11 @@ function typeOf(schema: Schema | undefined): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const either = schema.anyOf ?? schema.oneOf;
-  if (either) return [...new Set(either.map(typeOf))].join(' | ');
+  if (either) {
+    const types = [...new Set(either.map(typeOf))];
+    // A type says nothing beside another that contains it.
+    return types.filter((type) => !(type.startsWith('"') && types.includes('string'))).join(' | ');
+  }
   if (schema.allOf) return schema.allOf.map((part) => `(${typeOf(part)})`).join(' & ');
   if (typeof schema.type === 'object')
     return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');

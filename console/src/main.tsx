@@ -8,6 +8,7 @@ import { applyTheme } from './app/theme.ts';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/pages.css';
+import './styles/setup.css';
 
 applyTheme();
 startRouter();

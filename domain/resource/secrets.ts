@@ -9,10 +9,12 @@ export const MIN_SECRET = 6;
 export const MAX_SECRET = 65_536;
 
 const putSchema = z.strictObject({
-  value: textSchema(MAX_SECRET).refine(
-    (value) => value.length >= MIN_SECRET,
-    `must have at least ${MIN_SECRET} characters: a shorter value could not be hidden`,
-  ),
+  value: textSchema(MAX_SECRET)
+    .refine(
+      (value) => value.length >= MIN_SECRET,
+      `must have at least ${MIN_SECRET} characters: a shorter value could not be hidden`,
+    )
+    .meta({ format: 'password' }),
 });
 
 export const secretSchema = z.object({

@@ -11,6 +11,12 @@ export interface ConsolePage {
   readonly complaints: string[];
 }
 
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly timezoneId?: string | undefined;
+}
+
 /** Builds it where its files are missing or old. */
 export async function buildFiles(): Promise<void> {
   assert.match(await buildConsole(), /^(built|up to date)$/);
@@ -20,12 +26,12 @@ export async function buildFiles(): Promise<void> {
 export async function openConsole(
   browser: Browser,
   address: string,
-  size = { width: 1280, height: 800 },
+  { width = 1280, height = 800, timezoneId = 'UTC' }: PageOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
-    viewport: size,
+    viewport: { width, height },
     colorScheme: 'light',
-    timezoneId: 'UTC',
+    timezoneId,
     locale: 'en-US',
   });
   const page = await context.newPage();
@@ -34,7 +40,7 @@ export async function openConsole(
     // Chromium also writes each refused request, which tests of refusals send on purpose, and what it ignores in the
     // headers of a canvas.
     const isExpected =
-      /status of (401|410)|directive 'webrtc'|origin-keyed agent cluster|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(
+      /status of (40[01349]|410|422)|directive 'webrtc'|origin-keyed agent cluster|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(
         message.text(),
       );
     if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());

@@ -34,15 +34,24 @@ export interface SendOptions {
 export async function request<Name extends OperationName>(
   name: Name,
   parts: RequestParts<Name>,
-  { signal, key }: SendOptions = {},
+  options?: SendOptions,
 ): Promise<Result<Operations[Name]['answer']>> {
   const { method, address } = addressOf(name, parts);
-  const { body } = parts as AnyParts;
-  const answer = await send(method, address, body, { signal, key });
+  return requestAt(method, address, (parts as AnyParts).body, options);
+}
+
+/** The same at an address that is known only when the page runs. */
+export async function requestAt<Answer>(
+  method: string,
+  address: string,
+  body?: unknown,
+  options?: SendOptions,
+): Promise<Result<Answer>> {
+  const answer = await send(method, address, body, options);
   if (!(answer instanceof Response)) return { ok: false, problem: answer };
   if (answer.ok) {
-    const data = answer.status === 204 ? undefined : await answer.json().catch(() => undefined);
-    return { ok: true, data: data as Operations[Name]['answer'] };
+    const data: unknown = answer.status === 204 ? undefined : await answer.json().catch(() => undefined);
+    return { ok: true, data: data as Answer };
   }
   const problem = await readProblem(answer);
   if (problem.status === 401) credentials.onEnd();

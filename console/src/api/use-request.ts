@@ -3,7 +3,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { Operations } from './operations.ts';
 import type { Problem } from './problem.ts';
-import { type OperationName, request, type RequestParts } from './request.ts';
+import { useNewest } from '../app/use-newest.ts';
+import { addressOf, type OperationName, requestAt, type RequestParts } from './request.ts';
 
 export interface Reading<Answer> {
   readonly data: Signal<Answer | undefined>;
@@ -12,30 +13,44 @@ export interface Reading<Answer> {
   reload(): void;
 }
 
-/** Reads again when `parts` change, when the person returns to the page, and each `everyMs` while it is seen. */
 export function useRequest<Name extends OperationName>(
   name: Name,
   parts: RequestParts<Name>,
-  { everyMs }: { readonly everyMs?: number } = {},
+  options?: ReadingOptions,
 ): Reading<Operations[Name]['answer']> {
-  const data = useSignal<Operations[Name]['answer'] | undefined>(undefined);
+  const { method, address } = addressOf(name, parts);
+  return useRequestAt(method, address, (parts as { readonly body?: unknown }).body, options);
+}
+
+interface ReadingOptions {
+  readonly everyMs?: number;
+}
+
+/** Reads again when its address changes, when the person returns to the page, and each `everyMs` while it is seen. */
+export function useRequestAt<Answer>(
+  method: string,
+  address: string,
+  body?: unknown,
+  { everyMs }: ReadingOptions = {},
+): Reading<Answer> {
+  const data = useSignal<Answer | undefined>(undefined);
   const problem = useSignal<Problem | undefined>(undefined);
-  const newest = useRef(parts);
-  newest.current = parts;
+  const newest = useNewest({ address, body });
   const asking = useRef<AbortController | undefined>(undefined);
   const reload = useCallback(() => {
     asking.current?.abort();
     const current = new AbortController();
     asking.current = current;
     const read = async (): Promise<void> => {
-      const result = await request(name, newest.current, { signal: current.signal });
+      const { address: from, body: sent } = newest.current;
+      const result = await requestAt<Answer>(method, from, sent, { signal: current.signal });
       problem.value = result.ok ? undefined : result.problem;
       if (result.ok) data.value = result.data;
     };
     // It is only rejected when a newer request has taken its place, or nobody needs it any more.
     read().catch(() => undefined);
-  }, [name]);
-  const identity = JSON.stringify(parts);
+  }, [method, newest]);
+  const identity = JSON.stringify([address, body]);
   useEffect(() => {
     reload();
     const reloadSeen = (): void => {

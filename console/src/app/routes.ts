@@ -74,4 +74,20 @@ export const ROUTES: readonly Route[] = [
     title: 'Team',
     load: () => import('../pages/teams/team-board.tsx'),
   },
+  {
+    path: '/setup',
+    title: 'Set up',
+    nav: { icon: '⚙', keys: 'g u' },
+    load: () => import('../pages/setup/setup.tsx'),
+  },
+  {
+    path: '/setup/:kind',
+    title: 'Set up',
+    load: () => import('../pages/setup/setup.tsx'),
+  },
+  {
+    path: '/setup/:kind/:id',
+    title: 'Set up',
+    load: () => import('../pages/setup/setup.tsx'),
+  },
 ];

@@ -11,8 +11,21 @@ interface CopyAsProps<Name extends OperationName> {
 }
 
 export function CopyAs<Name extends OperationName>({ name, parts, command }: CopyAsProps<Name>) {
+  const { body } = parts as { readonly body?: unknown };
+  return <CopyAsAt {...addressOf(name, parts)} body={body} command={command} />;
+}
+
+interface CopyAsAtProps {
+  readonly method: string;
+  readonly address: string;
+  readonly body?: unknown;
+  readonly command: readonly string[];
+}
+
+/** Of a request whose address is known only when the page runs. */
+export function CopyAsAt({ command, ...request }: CopyAsAtProps) {
   const id = useId();
-  const lines = { curl: curlOf(name, parts), command: ['npx', 'tempoclaw', ...command].map(quote).join(' ') };
+  const lines = { curl: curlOf(request), command: ['npx', 'tempoclaw', ...command].map(quote).join(' ') };
   return (
     <>
       <button type="button" class="quiet" popovertarget={id}>
@@ -35,9 +48,7 @@ export function CopyAs<Name extends OperationName>({ name, parts, command }: Cop
   );
 }
 
-function curlOf<Name extends OperationName>(name: Name, parts: RequestParts<Name>): string {
-  const { method, address } = addressOf(name, parts);
-  const { body } = parts as { readonly body?: unknown };
+function curlOf({ method, address, body }: Omit<CopyAsAtProps, 'command'>): string {
   return [
     `curl -s${method === 'GET' ? '' : ` -X ${method}`} "$TEMPOCLAW_URL"${quote(`/${address}`)}`,
     '-H "Authorization: Bearer $TEMPOCLAW_API_KEY"',
@@ -51,7 +62,7 @@ function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-async function copy(text: string): Promise<void> {
+export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     notify('done', 'Copied');

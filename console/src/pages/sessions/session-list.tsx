@@ -2,7 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useCallback, useRef } from 'preact/hooks';
 import type { Operations } from '../../api/operations.ts';
-import { request } from '../../api/request.ts';
+import { addressOf } from '../../api/request.ts';
+import { useOlder } from '../../api/use-older.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { useShortcut } from '../../app/shortcuts.ts';
@@ -11,8 +12,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 
-type Page = Operations['GET /v1/sessions']['answer'];
-type Session = Page['data'][number];
+type Session = Operations['GET /v1/sessions']['answer']['data'][number];
 
 const REFRESH_MS = 5_000;
 
@@ -20,7 +20,7 @@ export default function SessionList() {
   const agent = useSignal('');
   const query = { limit: 100, ...(agent.value && { agent: agent.value }) };
   const first = useRequest('GET /v1/sessions', { query }, { everyMs: REFRESH_MS });
-  const older = useOlder(query);
+  const older = useOlder<Session>(addressOf('GET /v1/sessions', { query }).address);
   const filter = useRef<HTMLInputElement>(null);
   useShortcut(
     '/',
@@ -62,7 +62,7 @@ export default function SessionList() {
           keyOf={({ key }) => key}
           label="Sessions"
           estimate={64}
-          onEnd={() => older.load(page)}
+          onEnd={() => void older.load(page)}
         >
           {(session) => <SessionRow session={session} />}
         </VirtualList>
@@ -84,33 +84,6 @@ function SessionRow({ session }: { readonly session: Session }) {
       </span>
     </a>
   );
-}
-
-/** The pages after the first one, each read when its place comes in sight. */
-function useOlder(query: Operations['GET /v1/sessions']['query']) {
-  const rows = useSignal<readonly Session[]>([]);
-  const state = useRef<{ cursor: string | null | undefined; isLoading: boolean }>({
-    cursor: undefined,
-    isLoading: false,
-  });
-  return {
-    rows,
-    clear() {
-      rows.value = [];
-      state.current = { cursor: undefined, isLoading: false };
-    },
-    async load(first: Page): Promise<void> {
-      const current = state.current;
-      const after = current.cursor === undefined ? first.next_cursor : current.cursor;
-      if (current.isLoading || after === null) return;
-      current.isLoading = true;
-      const result = await request('GET /v1/sessions', { query: { ...query, after } });
-      current.isLoading = false;
-      if (state.current !== current || !result.ok) return;
-      current.cursor = result.data.next_cursor;
-      rows.value = [...rows.value, ...result.data.data];
-    },
-  };
 }
 
 /** A session that has changed moves to the first page, and is shown there only. */

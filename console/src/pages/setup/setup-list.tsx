@@ -1,0 +1,143 @@
+/** All things of a kind, and the form that makes another one. */
+import { useSignal } from '@preact/signals';
+import { may } from '../../api/session.ts';
+import { type ListPage, useOlder } from '../../api/use-older.ts';
+import { useRequestAt } from '../../api/use-request.ts';
+import { currentSearch, hrefOf, navigate, setSearch } from '../../app/router.ts';
+import { CopyAsAt } from '../../components/copy-as.tsx';
+import { ExactText } from '../../components/exact-text.tsx';
+import type { Values } from '../../components/field-schema.ts';
+import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
+import { RemoveButton } from './act-button.tsx';
+import { type Kind, lacks, type Row } from './kind.ts';
+import { joined } from './kinds.tsx';
+import { OperationForm } from './operation-form.tsx';
+
+interface SetupListProps {
+  readonly kind: Kind;
+}
+
+export function SetupList({ kind }: SetupListProps) {
+  const { slug, title, path, key, scopes, make, empty } = kind;
+  const search = currentSearch.value;
+  const filter = search.get('q') ?? '';
+  const address = `${path.slice(1)}?limit=200`;
+  const first = useRequestAt<ListPage<Row>>('GET', address);
+  const older = useOlder<Row>(address);
+  const page = first.data.value;
+  const rows = [...(page?.data ?? []), ...older.rows.value].filter((row) => matches(row, filter));
+  const isOpen = may(scopes[1]);
+  const reload = (): void => {
+    older.clear();
+    first.reload();
+  };
+  return (
+    <>
+      <div class="page-head">
+        <h1>{title}</h1>
+        {make && (
+          <button
+            type="button"
+            disabled={!isOpen}
+            title={isOpen ? undefined : lacks(scopes[1])}
+            onClick={() => setSearch({ new: 'true' })}
+          >
+            {make[0]}
+          </button>
+        )}
+        <input
+          type="search"
+          aria-label="Only with these words"
+          placeholder="Filter"
+          value={filter}
+          onInput={({ currentTarget }) => setSearch({ q: currentTarget.value })}
+        />
+        <CopyAsAt method="GET" address={address} command={[slug, 'list']} />
+      </div>
+      {search.has('new') && make && isOpen && <MakeForm kind={kind} reload={reload} />}
+      {first.problem.value && <ProblemNotice problem={first.problem.value} retry={reload} />}
+      {page && rows.length === 0 && (
+        <p class="notice">
+          {filter ? 'None has these words.' : `None yet. At a terminal: npx tempoclaw ${slug} ${empty}`}
+        </p>
+      )}
+      {page && (
+        <VirtualList
+          items={rows}
+          keyOf={(row) => String(row[key])}
+          label={title}
+          estimate={64}
+          onEnd={() => void older.load(page)}
+        >
+          {(row) => <SetupRow kind={kind} row={row} reload={reload} />}
+        </VirtualList>
+      )}
+    </>
+  );
+}
+
+interface SetupRowProps extends SetupListProps {
+  readonly row: Row;
+  readonly reload: () => void;
+}
+
+function SetupRow({ kind, row, reload }: SetupRowProps) {
+  const id = String(row[kind.key]);
+  const content = (
+    <>
+      <span class="row-name">
+        <ExactText text={kind.nameOf?.(row) ?? id} />
+      </span>
+      <Badge kind={kind} row={row} />
+      <span class="row-more">{joined(kind.more(row))}</span>
+    </>
+  );
+  if (kind.page)
+    return (
+      <a class="row" href={hrefOf('setup', kind.slug, id)}>
+        {content}
+      </a>
+    );
+  return (
+    <div class="row">
+      {content}
+      {!kind.isOver?.(row) && <RemoveButton kind={kind} id={id} onDone={reload} />}
+    </div>
+  );
+}
+
+export function Badge({ kind, row }: Omit<SetupRowProps, 'reload'>) {
+  const badge = kind.badge?.(row);
+  return <span class={badge ? 'badge' : undefined}>{badge}</span>;
+}
+
+function MakeForm({ kind, reload }: Omit<SetupRowProps, 'row'>) {
+  const made = useSignal<Values | undefined>(undefined);
+  const { slug, page, make: [label = '', path = kind.path] = [], MakeForm: Own, Made } = kind;
+  const onDone = (answer: Values): void => {
+    reload();
+    if (Made) made.value = answer;
+    else navigate(hrefOf('setup', slug, ...(page ? [String(answer[kind.key])] : [])));
+  };
+  const form = Own ? (
+    <Own onDone={onDone} />
+  ) : (
+    <OperationForm method="POST" path={path} button={label} onDone={onDone} />
+  );
+  return (
+    <section class="setup" aria-label={label}>
+      {made.value && Made ? <Made answer={made.value} /> : form}
+      <button type="button" onClick={() => setSearch({ new: '' })}>
+        Close
+      </button>
+    </section>
+  );
+}
+
+/** Whether each word of the filter is in it. */
+function matches(row: Row, filter: string): boolean {
+  const text = JSON.stringify(row).toLowerCase();
+  const words = filter.toLowerCase().split(/\s+/);
+  return words.every((word) => text.includes(word));
+}
