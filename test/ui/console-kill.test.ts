@@ -1,4 +1,4 @@
-/** IN-2, IN-7, F6: kill -9 of the API under a page of the console. The page goes on with no gap and no duplicate. */
+/** IN-2, IN-7, F6: kill -9 of the API and of the worker under pages of the console, which go on with no gap and no duplicate. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
@@ -66,6 +66,30 @@ describe('F6 kill -9 of the API under the console', { skip, timeout: 600_000 }, 
       );
     }
     assert.equal(texts.length, 2 * STEPS + 2, texts.join('\n'));
+    assert.deepEqual(complaints, []);
+  });
+
+  it('shows each step of a run once when its worker is killed, and says which outcome nobody knows', async () => {
+    const [tenant] = stand.tenants;
+    const { page, complaints } = await openConsole(browser, stand.apiUrl, { width: 1280, height: 2_000 });
+    await logIn(page, tenant.key);
+    const commands = ['echo ran-0.', 'echo ran-1.', 'sleep 20; echo ran-2.', 'echo ran-3.', 'echo ran-4.'];
+    const text = commands.map((command) => `exec ${JSON.stringify({ command })}`).join('\nthen\n');
+    const turn = await stand.say(tenant, 'killed-worker', 'killed-worker', {
+      text: `${text}\nthen\nThe end.`,
+    });
+    await page.goto(`${stand.apiUrl}/runs/${turn}`);
+    await page.getByRole('button', { name: /^running exec .*sleep 20/ }).waitFor();
+    await stand.workers[0]?.kill();
+    await stand.workers[0]?.start();
+    await sees(page, /completed/, /The end\./, /OutcomeUnknown/);
+    const rows = await page.getByRole('listitem').allInnerTexts();
+    const models = rows.flatMap((row) => /^✔ (\d+) rehearsal/.exec(row)?.[1] ?? []);
+    assert.deepEqual(models, ['1', '2', '3', '4', '5', '6']);
+    const calls = rows.flatMap((row) => /^. exec .*ran-(\d)/.exec(row)?.[1] ?? []);
+    assert.deepEqual(calls, ['0', '1', '2', '3', '4']);
+    await page.getByRole('button', { name: /sleep 20/ }).click();
+    await sees(page, /Nobody knows whether it took effect/, /was not run again/);
     assert.deepEqual(complaints, []);
   });
 });
