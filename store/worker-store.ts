@@ -1,7 +1,7 @@
 /** The rows of workers, with their beats (domain/worker-watch.ts). They belong to no tenant. */
 import type { WorkerBeat } from '#domain/worker-watch.ts';
 import type { Pool } from './postgres/pool.ts';
-import { affects, execute } from './postgres/statements.ts';
+import { affects, execute, readRows } from './postgres/statements.ts';
 
 export interface WorkerRow extends WorkerBeat {
   /** The machine and the process on it; null where processes of a machine cannot be told apart for good. */
@@ -9,21 +9,40 @@ export interface WorkerRow extends WorkerBeat {
   readonly process: string;
 }
 
+/** What a worker says of itself with each beat. */
+export interface OwnWorkerRow extends Omit<WorkerRow, 'beat'> {
+  readonly version: string;
+  readonly build: string;
+  /** Its activities that run, counted by their types. */
+  readonly running: Readonly<Record<string, number>>;
+}
+
+export interface LiveWorkerRow extends Pick<OwnWorkerRow, 'id' | 'version' | 'build' | 'running'> {
+  readonly seen_at: Date;
+}
+
 /** Raises the worker's own beat and returns the rows of the others. One commit, which waits for no disk. */
 export async function beatOfWorker(
   pool: Pool,
-  { id, machine, process }: Omit<WorkerRow, 'beat'>,
+  { id, machine, process, version, build, running }: OwnWorkerRow,
 ): Promise<readonly WorkerRow[]> {
   const { rows } = await pool.query<WorkerRow>({
     name: 'worker_beat',
     text: `with own as (
-        insert into workers (id, machine, process) values ($1, $2, $3)
-        on conflict (id) do update set beat = workers.beat + 1, beat_at = now(), claimed_by = null
+        insert into workers (id, machine, process, version, build, running) values ($1, $2, $3, $4, $5, $6)
+        on conflict (id) do update
+          set beat = workers.beat + 1, beat_at = now(), claimed_by = null, running = excluded.running
         returning set_config('synchronous_commit', 'off', true))
       select w.id, w.machine, w.process, w.beat from workers w, own where w.id <> $1`,
-    values: [id, machine, process],
+    values: [id, machine, process, version, build, JSON.stringify(running)],
   });
   return rows;
+}
+
+/** Those that have beaten in the last seconds; the rows of others stay until a worker has searched their calls. */
+export function listLiveWorkers(pool: Pool): Promise<LiveWorkerRow[]> {
+  return readRows<LiveWorkerRow>(pool)`select id, version, build, running, beat_at as seen_at from workers
+    where beat_at > now() - interval '5 seconds' order by id`;
 }
 
 /**

@@ -35,6 +35,7 @@ import {
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-error.ts';
 import { claimNamespace, keepNamespace } from './installation.ts';
+import { backlogOf, type QueueBacklog } from './queue-backlog.ts';
 import { reachOf } from './reach-workflows.ts';
 import { type FailLostCalls, lostCallFailerOf } from './lost-calls.ts';
 import { type EndRuns, listSessions, runEnderOf } from './end-runs.ts';
@@ -137,6 +138,8 @@ export interface TemporalAccess extends WorkflowReach, SessionStarts {
    * `timeoutMs`.
    */
   pollers(timeoutMs: number): Promise<readonly { readonly identity: string; readonly seen_at: string }[]>;
+  /** Throws when Temporal does not answer within `timeoutMs`. */
+  backlog(timeoutMs: number): Promise<readonly QueueBacklog[]>;
   close(): Promise<void>;
 }
 
@@ -240,6 +243,8 @@ export function connectTemporal(options: TemporalOptions): TemporalAccess {
         seen_at: new Date(Number(at?.seconds ?? 0) * 1000).toISOString(),
       }));
     },
+    backlog: (timeoutMs) =>
+      within(Date.now() + timeoutMs, () => backlogOf(connection.workflowService, namespace, taskQueue)),
     async close() {
       await Promise.allSettled(open);
       await connection.close();

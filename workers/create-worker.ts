@@ -9,11 +9,13 @@ import type { ActivityParts } from './worker-core.ts';
 import { ForeignNamespace } from '#domain/installation.ts';
 import { ContainedWorker } from './contained/contained-worker.ts';
 import { limitActivities } from './interceptors/activity-limit.ts';
+import { countRunning } from './interceptors/count-running.ts';
 import { createHeartbeats, HEARTBEAT_MS } from './interceptors/heartbeat.ts';
 import { ownNamespaceOnly } from './interceptors/own-namespace.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { LeanWorker } from './lean/lean-worker.ts';
 import { watchWorkers } from './watch-workers.ts';
+import manifest from '../package.json' with { type: 'json' };
 
 export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
   /** Closes what features have open, after `run` has resolved. */
@@ -61,7 +63,9 @@ export async function createWorker(
   const identity = `${process.pid}@${hostname()}/${randomBytes(4).toString('hex')}`;
   const heartbeats = createHeartbeats();
   parts.changes.subscribe('stops', heartbeats.stopWaits);
+  const running = countRunning();
   const activityInterceptors = [
+    running.interceptor,
     ownNamespaceOnly(parts.belongs, leave),
     heartbeats.interceptor,
     scrubFailures(parts.vault),
@@ -117,6 +121,7 @@ export async function createWorker(
         pool: parts.pool,
         failLostCalls: parts.temporal.failLostCalls,
         identity,
+        about: () => ({ version: manifest.version, build: parts.buildId, running: running.running() }),
         onLost: (lost, calls) =>
           parts.log.warn({ lost, calls }, 'a worker is lost; its model calls start again'),
         onError: (error) => parts.log.warn({ err: error }, 'the beats of workers could not be exchanged'),

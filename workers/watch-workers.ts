@@ -10,7 +10,13 @@ import { sessionWorkflowId } from '#domain/ids.ts';
 import { createWorkerWatch, WORKER_BEAT_MS } from '#domain/worker-watch.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { type OpenSession, openSessions } from '#store/turns/open-work.ts';
-import { beatOfWorker, claimLostWorker, removeWorker, type WorkerRow } from '#store/worker-store.ts';
+import {
+  beatOfWorker,
+  claimLostWorker,
+  type OwnWorkerRow,
+  removeWorker,
+  type WorkerRow,
+} from '#store/worker-store.ts';
 import type { FailLostCalls } from '#temporal/lost-calls.ts';
 
 export interface WatchDeps {
@@ -18,6 +24,8 @@ export interface WatchDeps {
   readonly failLostCalls: FailLostCalls;
   /** The identity with which this worker polls Temporal: no other process ever has the same. */
   readonly identity: string;
+  /** What this worker says of itself now. */
+  readonly about: () => Pick<OwnWorkerRow, 'version' | 'build' | 'running'>;
   readonly onLost: (identity: string, calls: number) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -47,7 +55,7 @@ export function watchWorkers(deps: WatchDeps): { close(): Promise<void> } {
   }, WORKER_BEAT_MS);
 
   async function beat(): Promise<void> {
-    const others = await beatOfWorker(pool, self);
+    const others = await beatOfWorker(pool, { ...self, ...deps.about() });
     const silent = new Set(watch.read(others, performance.now()));
     for (const other of others) {
       const isEnded = hasEnded(other, self.machine);

@@ -1,5 +1,5 @@
 /** The parts of a sweep (workflows/sweep.ts). */
-import { LOST_AFTER_SECONDS, type SweepActivities } from '#domain/sweep.ts';
+import { LOST_AFTER_SECONDS, type SweepActivities, type SweepPart } from '#domain/sweep.ts';
 import type { Retention } from '#domain/schema/forgetting.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { addUsesToSums } from '#store/budgets/usage-rollup.ts';
@@ -7,6 +7,7 @@ import { removeUnneededFiles } from '#store/files/file-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { RowParts } from '#store/row-parts.ts';
 import { OLD_ROWS, pruneOldRows } from '#store/old-rows.ts';
+import { recordSweepPart } from '#store/sweep-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import type { LostWork } from '#temporal/lost-work.ts';
@@ -30,13 +31,33 @@ export interface SweepDeps {
 
 export function createSweepActivities(deps: SweepDeps): SweepActivities {
   const { pool, reach, lost, rows, recover, prune, boxes, retention, workspaces } = deps;
+  /** One after the other; a failure of one does not stop the others. */
+  function part(name: SweepPart, ...works: readonly (() => Promise<number>)[]): () => Promise<number> {
+    return () =>
+      failingAs(activityFailure, async () => {
+        const problems: unknown[] = [];
+        let found = 0;
+        for (const work of works)
+          try {
+            found += await work();
+          } catch (error) {
+            problems.push(error);
+          }
+        await recordSweepPart(pool, { part: name, found, failed: problems.length });
+        if (problems.length > 0) throw problems[0];
+        return found;
+      })(undefined);
+  }
+
   return {
     sweep_lost_work: part(
+      'sweep_lost_work',
       () => lost.sweepAll(LOST_AFTER_SECONDS),
       () => startLostForgettings(pool, reach, LOST_AFTER_SECONDS),
       ...recover,
     ),
     prune_rows: part(
+      'prune_rows',
       () => addUsesToSums(pool),
       () => pruneOldRows(pool, [...Object.values(OLD_ROWS), ...rows.flatMap(({ oldRows = [] }) => oldRows)]),
       () => removeUnneededFiles(pool, rows),
@@ -44,23 +65,6 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       () => workspaces.clean(),
       () => pruneByRetention(pool, rows, retention),
     ),
-    reap_boxes: part(async () => (boxes.used ? boxes.prune() : 0)),
+    reap_boxes: part('reap_boxes', async () => (boxes.used ? boxes.prune() : 0)),
   };
-}
-
-/** One after the other; a failure of one does not stop the others. */
-function part(...works: readonly (() => Promise<number>)[]): () => Promise<number> {
-  return () =>
-    failingAs(activityFailure, async () => {
-      const problems: unknown[] = [];
-      let count = 0;
-      for (const work of works)
-        try {
-          count += await work();
-        } catch (error) {
-          problems.push(error);
-        }
-      if (problems.length > 0) throw problems[0];
-      return count;
-    })(undefined);
 }

@@ -17,6 +17,47 @@ export const statusSchema = z.object({
     .describe('Processes that have asked Temporal for work in the last minutes'),
 });
 
+/** The installation at work. Parts of it that do not answer are missing. */
+export const healthSchema = z.object({
+  version: z.string().describe('Of the API process that answers'),
+  postgres: part,
+  temporal: part,
+  workers: z
+    .array(
+      z.object({
+        id: z.string(),
+        version: z.string(),
+        build: z.string().describe('Identifies the code of its workflows'),
+        running: z.record(z.string(), z.int()).describe('Its activities that run, counted by their types'),
+        seen_at: timeSchema,
+      }),
+    )
+    .describe('Those that have said so in the last seconds'),
+  queues: z.array(
+    z.object({
+      queue: z.string(),
+      kind: z.enum(['workflow', 'activity']),
+      waiting: z.int().describe('Tasks that no worker has taken, as Temporal estimates it'),
+      oldest_seconds: z.int(),
+    }),
+  ),
+  sweep: z
+    .array(
+      z.object({
+        part: z.string(),
+        ended_at: timeSchema,
+        found: z.int(),
+        failed: z.int().describe('How many of its works failed; a log of a worker says why'),
+      }),
+    )
+    .describe('The last look of each part; there is one each minute'),
+  disk: z
+    .object({ free_bytes: z.number(), total_bytes: z.number() })
+    .nullable()
+    .describe('Of the state folder of the API process that answers; null without one'),
+  database_bytes: z.number().nullable(),
+});
+
 const paths = z.array(z.string().meta({ examples: ['tools.deny'] }));
 
 export const reloadedSchema = z.object({
@@ -42,6 +83,18 @@ export const gateway = defineResource(
           ...status,
           workers: workers.map(({ identity }) => identity).join(' '),
         }),
+      },
+    }),
+    getInstallationHealth: operation({
+      path: `${path}/health`,
+      method: 'GET',
+      scope: 'admin',
+      summary: 'See the workers and what they do, the backlog of queues, sweeps and the disk',
+      answer: healthSchema,
+      command: {
+        word: 'health',
+        help: 'workers and what they do, the backlog of queues, sweeps and the disk',
+        says: (health) => JSON.stringify(health, null, 2),
       },
     }),
     getSettings: operation({

@@ -40,11 +40,23 @@ create table workers (
   id         text primary key,
   machine    text,
   process    text not null,
+  -- The release, what identifies the code of its workflows, and its activities that run, as {type: count}.
+  version    text not null,
+  build      text not null,
+  running    jsonb not null default '{}',
   beat       int not null default 0,
   beat_at    timestamptz not null default now(),
   claimed_by text,
   claimed_at timestamptz
 ) with (fillfactor = 50);
+
+-- The last look of each part of the sweep (workflows/sweep.ts): what it found, and how many of its works failed.
+create table sweep_parts (
+  part     text primary key,
+  ended_at timestamptz not null,
+  found    int not null,
+  failed   int not null
+);
 
 -- What processes keep in memory per tenant, and when it last changed. It makes up for notices that were lost.
 create table changes (

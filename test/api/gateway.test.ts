@@ -38,6 +38,49 @@ describe('TL gateway', () => {
     assert.ok(Number.isInteger(body.uptime_seconds));
   });
 
+  it('shows what each worker does now, what waits, and when the sweep ran', async () => {
+    const health = async () => (await stack.ask('GET', '/v1/gateway/health')).body;
+    const { turn_id } = await stack.worker.say('watched', 'exec {"command":"sleep 60"}');
+    const busy = await stack.worker.until('the tool that runs', async () => {
+      const { workers } = await health();
+      return workers.length === 2 && workers.some(({ running }: { running: object }) => 'exec' in running)
+        ? workers
+        : undefined;
+    });
+    assert.deepEqual(
+      busy.map(({ running }: { running: { exec?: number } }) => running.exec ?? 0).toSorted(),
+      [0, 1],
+    );
+    await stack.ask('POST', '/v1/sessions/watched/stop', { body: { level: 'now' } });
+    await stack.worker.ended(turn_id);
+    await stack.worker.until('nothing that runs', async () =>
+      (await health()).workers.every(({ running }: { running: object }) => !('exec' in running))
+        ? true
+        : undefined,
+    );
+    const sweep = () =>
+      stack.worker.client.workflow.execute('sweep', {
+        workflowId: `sweep-${stack.tenant}`,
+        taskQueue: stack.worker.taskQueue,
+      });
+    await sweep();
+    const found = await health();
+    assert.deepEqual(
+      found.sweep.map(({ part, failed }: { part: string; failed: number }) => [part, failed]),
+      [
+        ['prune_rows', 0],
+        ['reap_boxes', 0],
+        ['sweep_lost_work', 0],
+      ],
+    );
+    assert.deepEqual(
+      found.queues.map(({ queue, kind }: { queue: string; kind: string }) => [queue, kind]),
+      ['workflow', 'activity'].map((kind) => [stack.worker.taskQueue, kind]),
+    );
+    assert.deepEqual([found.postgres, found.temporal], ['ok', 'ok']);
+    assert.ok(found.database_bytes > 0);
+  });
+
   it('shows settings without secrets, and says which there are not', async () => {
     assert.deepEqual(await setting('models.providers.acme'), {
       type: 'openai-compatible',
@@ -86,7 +129,7 @@ describe('TL gateway', () => {
     const { key: foreign } = await stack.makeTenant();
     for (const key of [runs, foreign]) {
       assert.equal((await reload(key)).status, 403);
-      for (const path of ['', '/config'])
+      for (const path of ['', '/config', '/health'])
         assert.equal((await stack.ask('GET', `/v1/gateway${path}`, { key })).status, 403);
     }
   });

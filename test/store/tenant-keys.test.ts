@@ -4,7 +4,14 @@ import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** Tables that belong to no tenant: those of the deployment and its workers, and the list of tenants itself. */
-const OF_NO_TENANT = new Set(['tenants', 'installation', 'function_set', 'migrations', 'workers']);
+const OF_NO_TENANT = new Set([
+  'tenants',
+  'installation',
+  'function_set',
+  'migrations',
+  'sweep_parts',
+  'workers',
+]);
 
 describe('R8 the tenant in every key', () => {
   let database: TestDatabase;

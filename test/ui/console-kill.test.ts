@@ -1,28 +1,62 @@
-/** IN-2, IN-7, F6: kill -9 of the API and of the worker under pages of the console, which go on with no gap and no duplicate. */
+/**
+ * IN-2, IN-7, F6: kill -9 of the API and of a worker under pages of the console, which go on with no gap and no
+ * duplicate. A worker that is killed leaves the page of health.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { hashSecret, makeKeyId, makeSecret } from '#api/server/auth.ts';
+import { insertApiKey, insertTenant } from '#store/api-key-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createStand, type Stand } from '#test/support/faults.ts';
 import { findChromium, sees, startBrowser } from './browser.ts';
-import { buildFiles, logIn, openConsole } from './console-page.ts';
+import { assertAccessible, buildFiles, logIn, openConsole } from './console-page.ts';
 
 const chromium = findChromium();
 const skip =
   chromium === undefined && process.env['CI'] !== 'true' ? 'no Chromium is installed on this machine' : false;
 const STEPS = 20;
 
-describe('F6 kill -9 of the API under the console', { skip, timeout: 600_000 }, () => {
+describe('F6 kill -9 under the console', { skip, timeout: 600_000 }, () => {
   let stand: Stand;
   let browser: Browser;
   before(async () => {
     assert.ok(chromium);
     await buildFiles();
-    stand = await createStand({ workers: 1 });
+    stand = await createStand({ workers: 2 });
     browser = await startBrowser(chromium);
   });
   after(async () => {
     await browser?.close();
     await stand?.close();
+  });
+
+  it('a worker that is killed leaves the page of health', async () => {
+    const db = forTenant(stand.pool, 'default');
+    await insertTenant(stand.pool, 'default', 'Default');
+    const secret = makeSecret();
+    await insertApiKey(db, {
+      id: makeKeyId(),
+      name: 'operator',
+      user: null,
+      hash: hashSecret(secret),
+      scopes: ['admin'],
+      expiresAt: null,
+    });
+    const { page, complaints } = await openConsole(browser, `${stand.apiUrl}/health`);
+    await logIn(page, secret);
+    const rows = page.getByRole('region', { name: 'Workers' }).locator('tbody th');
+    // The others of this file have one worker.
+    const [, killed] = stand.workers;
+    await sees(page, /Workers[^]*GiB free/);
+    await rows.nth(1).waitFor();
+    await assertAccessible(page);
+    const { pid } = killed ?? {};
+    await killed?.kill();
+    await rows.nth(1).waitFor({ state: 'detached' });
+    assert.equal(await rows.count(), 1);
+    assert.doesNotMatch(await rows.innerText(), new RegExp(`^${pid}@`));
+    assert.deepEqual(complaints, []);
   });
 
   it('says that it reconnects, and shows each step once', async () => {

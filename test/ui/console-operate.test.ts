@@ -213,4 +213,23 @@ describe('IN-7 operating in the console', { skip }, () => {
     await page.getByRole('link', { name: /#4 / }).waitFor();
     assert.deepEqual(complaints, []);
   });
+
+  it('shows the deliveries that fail, and the installation to its operators only', async () => {
+    const { key, tenant } = await stack.makeTenant();
+    const made = await stack.ask('POST', '/v1/webhooks', {
+      body: { url: 'https://hooks.example/in', events: ['*'] },
+      key,
+    });
+    assert.equal(made.status, 201);
+    await stack.pool.query(
+      `update webhooks set failures = 7, retry_at = now() + interval '1 hour' where tenant_id = $1`,
+      [tenant],
+    );
+    const foreign = await open('health', key);
+    await sees(foreign.page, /This is for admins of the tenant/, /hooks\.example\S+\s+open\s+7/);
+    const { page, complaints } = await open('health');
+    await sees(page, /call_model|nothing/, /workflow/, /None of 0/);
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
 });

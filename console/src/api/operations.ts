@@ -48,6 +48,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly data: readonly ({ readonly id: string; readonly purpose: string; readonly call_id: string | null; readonly method: string; readonly host: string; readonly status: number | null; readonly bytes: number; readonly milliseconds: number; readonly problem: string | null; readonly created_at: string; })[]; readonly has_more: boolean; readonly next_cursor: string | null; };
   };
+  'GET /v1/gateway/health': {
+    params: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly version: string; readonly postgres: "ok" | "away"; readonly temporal: "ok" | "away"; readonly workers: readonly ({ readonly id: string; readonly version: string; readonly build: string; readonly running: Readonly<Record<string, number>>; readonly seen_at: string; })[]; readonly queues: readonly ({ readonly queue: string; readonly kind: "workflow" | "activity"; readonly waiting: number; readonly oldest_seconds: number; })[]; readonly sweep: readonly ({ readonly part: string; readonly ended_at: string; readonly found: number; readonly failed: number; })[]; readonly disk: { readonly free_bytes: number; readonly total_bytes: number; } | null; readonly database_bytes: number | null; };
+  };
   'GET /v1/mcp/servers': {
     params: {  };
     query: {  };
@@ -215,6 +221,12 @@ export interface Operations {
     query: { by?: string; from?: string; to?: string; agent?: string; user?: string; session?: string; model?: string; };
     body: undefined;
     answer: { readonly from: string; readonly to: string; readonly data: readonly ({ readonly agent?: string; readonly user?: string; readonly session?: string; readonly model?: string; readonly day?: string; readonly kind?: "answer" | "summary" | "failed" | "unused" | "embedding" | "knowledge" | "memory" | "reading" | "media" | "hook" | "sampling" | "direct"; readonly calls: number; readonly input_tokens: number; readonly output_tokens: number; readonly cached_tokens: number; readonly cost_usd: number | null; readonly unpriced_calls: number; })[]; readonly truncated: boolean; };
+  };
+  'GET /v1/webhooks': {
+    params: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly data: readonly ({ readonly id: string; readonly url: string; readonly events: readonly (string)[]; readonly agent: string | null; readonly session_key: string | null; readonly user: string | null; readonly description: string | null; readonly ordered: boolean; readonly enabled: boolean; readonly disabled_reason: string | null; readonly failing_since: string | null; readonly state: "closed" | "open" | "half-open"; readonly failures: number; readonly next_attempt_at: string | null; readonly created_by: string; readonly created_at: string; })[]; };
   };
   'POST /v1/approvals/{id}/decision': {
     params: { id: string; };

@@ -90,4 +90,10 @@ export const ROUTES: readonly Route[] = [
     title: 'Set up',
     load: () => import('../pages/setup/setup.tsx'),
   },
+  {
+    path: '/health',
+    title: 'Health',
+    nav: { icon: '♥', keys: 'g h' },
+    load: () => import('../pages/health.tsx'),
+  },
 ];
