@@ -63,6 +63,8 @@ export interface LiveWorkerOptions {
   readonly settings?: string;
   /** The Temporal server, in place of the run's. */
   readonly temporalAddress?: string;
+  /** Threads for workflows as they are outside of tests: its own, and with stacks for the web UI of Temporal. */
+  readonly ownThreads?: boolean;
   /** Changes the code of the workflows. */
   readonly changeWorkflows?: (code: string) => string;
   /**
@@ -151,6 +153,11 @@ function bundleOf(features: readonly Feature[]): ReturnType<typeof loadWorkflowB
   const loading = loadWorkflowBundle(join(userCacheDir(), 'test-bundles'), features);
   bundles.set(features, loading);
   return loading;
+}
+
+/** The kind of worker of its settings, or one whose threads the tests of this process share. */
+function workerClass(ofSettings: boolean | undefined): typeof SharedWorker | undefined {
+  return ofSettings ? undefined : SharedWorker;
 }
 
 async function settingsOf(
@@ -264,7 +271,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
     bundle,
     buildId,
     ...encoding,
-    sdkWorker: config.worker.lean ? undefined : SharedWorker,
+    sdkWorker: workerClass(config.worker.lean || options.ownThreads),
   });
   const running = worker.run();
   let isEnding = false;

@@ -13,6 +13,11 @@ import type { WorkflowBundleWithSourceMapAndFilename as Bundle } from '@temporal
 import { WatchedThread } from '#workers/lean/lean-worker.ts';
 import { startThreads } from '#workers/start-threads.ts';
 
+const THREADS = {
+  contained: new URL('./contained-test-thread.ts', import.meta.url),
+  lean: new URL(import.meta.resolve('#workers/lean/lean-thread.ts')),
+};
+
 interface StartedThread {
   readonly thread: Thread;
   readonly creator: Promise<WorkflowCreator>;
@@ -25,7 +30,7 @@ const bundles = new Map<string, Promise<Bundle | undefined>>();
 /** Threads without a worker, by their kind, the workflows and the names of the activities. */
 const idle = new Map<string, StartedThread[]>();
 
-/** The SDK's worker with threads like those of ContainedWorker. */
+/** The SDK's worker with threads like those of ContainedWorker, which record no stacks. */
 export class SharedWorker extends Worker {
   protected static override getOrCreateBundle(
     options: CompiledWorkerOptions,
@@ -97,7 +102,7 @@ function startThread(
   options: CompiledWorkerOptions,
   logger: Logger,
 ): StartedThread {
-  const thread = new Thread(new URL(import.meta.resolve(`#workers/${name}/${name}-thread.ts`)));
+  const thread = new Thread(THREADS[name]);
   const creator = startThreads(options, bundle, timeout, () => new Client(thread, logger));
   const started = { thread, creator, hasEnded: false };
   thread.once('exit', () => (started.hasEnded = true));

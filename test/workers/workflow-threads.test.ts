@@ -58,7 +58,7 @@ describe('workflow threads', () => {
   });
 
   it('answer it otherwise', async () => {
-    const live = await startLiveWorker();
+    const live = await startLiveWorker({ ownThreads: true });
     const stack = await stackOf(live);
     await live.close();
     assert.match(stack, /at .*askForApproval.*run-calls\.ts/);
