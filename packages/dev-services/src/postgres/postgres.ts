@@ -209,7 +209,8 @@ async function initialise(
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
-    ...(options.durable === false ? ['--no-sync'] : []),
+    // Each connection computes these iterations, on both sides.
+    ...(options.durable === false ? ['--no-sync', '--set=scram_iterations=1'] : []),
   ];
   try {
     const child = await startChild({
