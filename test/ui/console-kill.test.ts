@@ -113,14 +113,14 @@ describe('F6 kill -9 under the console', { skip, timeout: 600_000 }, () => {
       text: `${text}\nthen\nThe end.`,
     });
     await page.goto(`${stand.apiUrl}/runs/${turn}`);
-    await page.getByRole('button', { name: /^running exec .*sleep 20/ }).waitFor();
+    await page.getByRole('button', { name: /^running exec.*sleep 20/ }).waitFor();
     await stand.workers[0]?.kill();
     await stand.workers[0]?.start();
     await sees(page, /completed/, /The end\./, /OutcomeUnknown/);
     const rows = await page.getByRole('listitem').allInnerTexts();
     const models = rows.flatMap((row) => /^✔ (\d+) rehearsal/.exec(row)?.[1] ?? []);
     assert.deepEqual(models, ['1', '2', '3', '4', '5', '6']);
-    const calls = rows.flatMap((row) => /^. exec .*ran-(\d)/.exec(row)?.[1] ?? []);
+    const calls = rows.flatMap((row) => /^. exec.*ran-(\d)/.exec(row)?.[1] ?? []);
     assert.deepEqual(calls, ['0', '1', '2', '3', '4']);
     await page.getByRole('button', { name: /sleep 20/ }).click();
     await sees(page, /Nobody knows whether it took effect/, /was not run again/);

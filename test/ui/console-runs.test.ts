@@ -91,7 +91,7 @@ describe('IN-7 runs in the console', { skip }, () => {
   it('opens a step by its address, on a phone too', async () => {
     const turn = await run('cold', 'peek {"note":"first"}\nthen\npeek {"note":"second"}\nthen\nEnd.');
     const { page, complaints } = await open(`runs/${turn}?step=2.0`, stack.key, { width: 390, height: 800 });
-    await sees(page, /peek second/);
+    await sees(page, /peek: second/);
     assert.equal(await row(page, /first/).isVisible(), false);
     await assertAccessible(page);
     await page.getByRole('button', { name: '← All' }).click();
@@ -109,7 +109,7 @@ describe('IN-7 runs in the console', { skip }, () => {
     const { page, complaints } = await open(`runs/${one}`);
     await page.getByLabel('The id of another run').fill(two);
     await page.getByRole('button', { name: 'Compare' }).click();
-    await sees(page, /Step 2 is the first that differs/, /- +"note": "a"/, /\+ +"note": "b"/, /- peek a/);
+    await sees(page, /Step 2 is the first that differs/, /- note: a/, /\+ note: b/, /- peek a/);
     await assertAccessible(page);
     await page.goto(`${stack.url}/runs/${one}/compare/${three}`);
     await sees(page, /No step differs/);

@@ -6,7 +6,7 @@ import { hrefOf } from '../../app/router.ts';
 import { durationText } from '../../components/amounts.ts';
 import { ExactText } from '../../components/exact-text.tsx';
 import { Fact } from '../../components/fact.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { NotYet } from '../../components/not-yet.tsx';
 import type { Step, Turn } from './timeline.ts';
 
 type Call = Step['calls'][number];
@@ -37,7 +37,7 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
   return (
     <>
       <h2>
-        {record.tool}: <ExactText text={call.summary} />
+        <ExactText text={call.summary} />
       </h2>
       <Outcome record={record} />
       <dl class="facts">
@@ -75,7 +75,8 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
         <ExactText text={JSON.stringify(record.args, null, 2)} />
       </pre>
       <Result record={record} />
-      <Egress call={record.id} />
+      <h3>Requests to the outside</h3>
+      {isOfUser() ? <p>Only keys without a user see them.</p> : <Egress call={record.id} />}
     </>
   );
 }
@@ -133,19 +134,9 @@ function WorkFact({
 }) {
   return (
     <Fact name={`Gave to a ${kind}`}>
-      <ExactText text={label} /> {agent && `(${agent})`}: {status}
-      {session && (
-        <>
-          {' '}
-          · <a href={hrefOf('sessions', session)}>session</a>
-        </>
-      )}
-      {turn && (
-        <>
-          {' '}
-          · <a href={hrefOf('runs', turn)}>run</a>
-        </>
-      )}
+      <ExactText text={label} /> {agent && `(${agent})`}: {status}{' '}
+      {session && <a href={hrefOf('sessions', session)}>session</a>}{' '}
+      {turn && <a href={hrefOf('runs', turn)}>run</a>}
     </Fact>
   );
 }
@@ -165,33 +156,26 @@ function RulesNow({ turn, record: { tool, args } }: Pick<CallPanelProps, 'turn' 
   );
 }
 
-/** Only keys without a user see requests to the outside. */
+/** Only keys without a user see them. */
 function Egress({ call }: { readonly call: string }) {
-  const state = login.value;
-  const isSeen = state.state === 'in' && state.me.user === null;
-  return (
-    <>
-      <h3>Requests to the outside</h3>
-      {isSeen ? <EgressList call={call} /> : <p>Only keys without a user see them.</p>}
-    </>
-  );
-}
-
-function EgressList({ call }: { readonly call: string }) {
-  const { data, problem, reload } = useRequest('GET /v1/egress', { query: { call_id: call } });
-  if (problem.value) return <ProblemNotice problem={problem.value} retry={reload} />;
-  const rows = data.value?.data;
-  if (!rows) return <p aria-busy="true" />;
+  const reading = useRequest('GET /v1/egress', { query: { call_id: call } });
+  const rows = reading.data.value?.data;
+  if (!rows) return <NotYet reading={reading} />;
   if (rows.length === 0) return <p>None in the last 30 days.</p>;
   return (
     <ul>
-      {rows.map(({ id, method, host, status, problem: why, bytes, milliseconds }) => (
-        <li key={id} class={why ? 'bad' : ''}>
-          {method} <ExactText text={host} /> · {why ?? status} · {bytes} bytes · {durationText(milliseconds)}
+      {rows.map(({ id, method, host, status, problem, bytes, milliseconds }) => (
+        <li key={id} class={problem ? 'bad' : ''}>
+          {method} <ExactText text={host} /> · {problem ?? status} · {bytes} bytes ·{' '}
+          {durationText(milliseconds)}
         </li>
       ))}
     </ul>
   );
+}
+
+function isOfUser(): boolean {
+  return login.value.state === 'in' && login.value.me.user !== null;
 }
 
 function isWord(value: unknown): value is string {

@@ -4,7 +4,7 @@ import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { NotYet } from '../../components/not-yet.tsx';
 import { LineDiff } from './line-diff.tsx';
 import type { Turn } from './timeline.ts';
 
@@ -14,12 +14,7 @@ type Detail = Operations['GET /v1/turns/{id}/steps/{step}']['answer'];
 export default function RunCompare({ params: { id = '', other = '' } }: PageProps) {
   const comparison = useRequest('GET /v1/turns/{id}/compare/{other}', { params: { id, other } });
   const found = comparison.data.value;
-  if (!found)
-    return comparison.problem.value ? (
-      <ProblemNotice problem={comparison.problem.value} retry={comparison.reload} />
-    ) : (
-      <p class="notice" aria-busy="true" />
-    );
+  if (!found) return <NotYet reading={comparison} />;
   return (
     <section class="page">
       <div class="page-head">
@@ -91,11 +86,8 @@ function FirstDifference({ comparison: { turn, other, first } }: { readonly comp
       <h2>Step {step} is the first that differs</h2>
       <p>
         {ends ? 'Only one run has this step.' : `In it differ: ${differs.join(', ')}.`}{' '}
-        {[turn, other].map(({ id }, at) => (
-          <a key={at} href={`${hrefOf('runs', id)}?step=${step}`}>
-            {at === 0 ? 'Left' : ' Right'}
-          </a>
-        ))}
+        <a href={`${hrefOf('runs', turn.id)}?step=${step}`}>In the first run</a>,{' '}
+        <a href={`${hrefOf('runs', other.id)}?step=${step}`}>in the other</a>
       </p>
       {!ends && <StepDiff turn={turn.id} other={other.id} step={step} differs={differs} />}
     </>
@@ -113,10 +105,17 @@ const PARTS: Readonly<Record<string, (step: Detail) => string>> = {
   model: ({ model }) => model ?? '',
   text: ({ text }) => text,
   tools: ({ tool_calls: calls }) => calls.map(({ tool }) => tool).join('\n'),
-  arguments: ({ tool_calls: calls }) => calls.map(({ args }) => JSON.stringify(args, null, 2)).join('\n'),
+  arguments: ({ tool_calls: calls }) => calls.map(({ args }) => argumentLines(args)).join('\n\n'),
   results: ({ tool_calls: calls }) =>
     calls.map(({ text, code }) => [code, text].filter(Boolean).join('\n')).join('\n'),
 };
+
+/** Texts keep their lines, so that these can be compared. */
+function argumentLines(args: Readonly<Record<string, unknown>>): string {
+  return Object.entries(args)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`)
+    .join('\n');
+}
 
 function StepDiff({ turn, other, step, differs }: StepDiffProps) {
   const [left, right] = [
@@ -124,9 +123,7 @@ function StepDiff({ turn, other, step, differs }: StepDiffProps) {
     useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: other, step } }),
   ];
   const [from, to] = [left.data.value, right.data.value];
-  const problem = left.problem.value ?? right.problem.value;
-  if (problem) return <ProblemNotice problem={problem} />;
-  if (!from || !to) return <p aria-busy="true" />;
+  if (!from || !to) return <NotYet reading={from ? right : left} />;
   return (
     <>
       {Object.entries(PARTS)

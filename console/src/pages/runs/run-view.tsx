@@ -7,6 +7,7 @@ import { useListKeys } from '../../app/use-list-keys.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
+import { NotYet } from '../../components/not-yet.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { CompareForm } from './compare-form.tsx';
@@ -21,12 +22,7 @@ const CHOSEN = 'step';
 export default function RunView({ params: { id = '' } }: PageProps) {
   const turn = useRequest('GET /v1/turns/{id}', { params: { id } });
   const shown = turn.data.value;
-  if (!shown)
-    return turn.problem.value ? (
-      <ProblemNotice problem={turn.problem.value} retry={turn.reload} />
-    ) : (
-      <p class="notice" aria-busy="true" />
-    );
+  if (!shown) return <NotYet reading={turn} />;
   return <Run key={id} turn={shown} reload={turn.reload} />;
 }
 
@@ -59,7 +55,8 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
       )}
       {isWhole && rows.length === 0 && (
         <p class="notice">
-          No model was asked in this run. The queue of its session: <code>npx tempoclaw sessions show</code>
+          No model was asked in this run. The queue of its session:{' '}
+          <code>npx tempoclaw sessions show {turn.session_key}</code>
         </p>
       )}
       <div class={`split ${chosen ? 'has-chosen' : ''}`}>
@@ -169,7 +166,7 @@ function Row({ row, span, isChosen, choose }: RowProps) {
         <span class={`sign ${state}`} role="img" aria-label={state}>
           {SIGNS[state]}
         </span>{' '}
-        {name}{' '}
+        <ExactText text={name} />{' '}
         <small>
           <ExactText text={summary.slice(0, 200)} />
         </small>

@@ -1,5 +1,4 @@
 /** All that is known of one step: what the model read and said, or a call with its outcome and why it was allowed. */
-import { useEffect } from 'preact/hooks';
 import type { Operations } from '../../api/operations.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
@@ -8,9 +7,11 @@ import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { Fact } from '../../components/fact.tsx';
 import { Markdown } from '../../components/markdown.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { NotYet } from '../../components/not-yet.tsx';
 import { CallPanel, outcomeOf } from './call-panel.tsx';
 import type { TimelineRow, Turn } from './timeline.ts';
+
+const REFRESH_MS = 2_000;
 
 type Detail = Operations['GET /v1/turns/{id}/steps/{step}']['answer'];
 
@@ -26,30 +27,21 @@ export function StepPanel({ turn, at, row }: StepPanelProps) {
   const [number = '', index, ...rest] = at.split('.');
   const step = Number.parseInt(number, 10) || 0;
   const params = { id: turn.id, step };
-  const detail = useRequest('GET /v1/turns/{id}/steps/{step}', { params });
-  const version = `${row?.state} ${row?.note.replace(/^.*?·/, '')}`;
-  const { reload } = detail;
-  useEffect(() => reload(), [version, reload]);
+  // Read again until it is over, and once more then.
+  const isBusy = row?.state === 'running' || row?.state === 'waiting';
+  const options = isBusy ? { everyMs: REFRESH_MS } : {};
+  const detail = useRequest('GET /v1/turns/{id}/steps/{step}', { params }, options);
   const found = detail.data.value;
-  if (!found || found.step !== step)
-    return row?.state === 'running' ? (
-      <p class="notice">The model of step {step} has not answered yet.</p>
-    ) : detail.problem.value ? (
-      <ProblemNotice problem={detail.problem.value} retry={reload} />
-    ) : (
-      <p class="notice" aria-busy="true" />
-    );
-  const call = found.calls.find((one) => String(one.index) === index);
-  const record = found.tool_calls.find((one) => String(one.index) === index);
-  const work = call?.work.find(({ id }) => id === rest.join('.'));
+  if (found?.step !== step) {
+    const isAnswering = row?.state === 'running' && index === undefined;
+    return isAnswering ? <p class="notice">The model has not answered yet.</p> : <NotYet reading={detail} />;
+  }
   return (
     <article class="approval" aria-label={`Step ${step}`}>
-      {call && record ? (
-        <CallPanel turn={turn} call={call} record={record} work={work} />
-      ) : index === undefined ? (
+      {index === undefined ? (
         <ModelPanel turn={turn} step={found} />
       ) : (
-        <p class="bad">Step {step} has no such call.</p>
+        <ChosenCall turn={turn} step={found} index={index} work={rest.join('.')} />
       )}
       <p class="buttons">
         <CopyAs
@@ -60,6 +52,21 @@ export function StepPanel({ turn, at, row }: StepPanelProps) {
       </p>
     </article>
   );
+}
+
+interface ChosenCallProps {
+  readonly turn: Turn;
+  readonly step: Detail;
+  readonly index: string;
+  /** Id of a piece of its work, or an empty text. */
+  readonly work: string;
+}
+
+function ChosenCall({ turn, step, index, work }: ChosenCallProps) {
+  const call = step.calls.find((one) => String(one.index) === index);
+  const record = step.tool_calls.find((one) => String(one.index) === index);
+  if (!call || !record) return <p class="bad">Step {step.step} has no such call.</p>;
+  return <CallPanel turn={turn} call={call} record={record} work={call.work.find(({ id }) => id === work)} />;
 }
 
 function ModelPanel({ turn, step }: { readonly turn: Turn; readonly step: Detail }) {
@@ -112,9 +119,11 @@ function ModelPanel({ turn, step }: { readonly turn: Turn; readonly step: Detail
       ))}
       <h3>What it answered</h3>
       {step.text && <Markdown text={step.text} />}
-      {step.tool_calls.map(({ id, called_as: name }) => (
-        <p key={id}>
-          It asked for <code>{name}</code>.
+      {step.calls.map(({ index, summary }) => (
+        <p key={index}>
+          <a href={`${hrefOf('runs', turn.id)}?step=${step.step}.${index}`}>
+            <ExactText text={summary} />
+          </a>
         </p>
       ))}
     </>

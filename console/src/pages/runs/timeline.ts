@@ -91,8 +91,8 @@ function callRow(step: number, call: Call, now: number): TimelineRow {
   const states = { requested: 'waiting', running: 'running', done: call.ok ? 'done' : 'failed' } as const;
   return {
     key: `${step}.${call.index}`,
-    name: call.tool,
-    summary: call.summary,
+    name: call.summary,
+    summary: '',
     state: isWaiting ? 'waiting' : states[state],
     bars,
     note: noted([

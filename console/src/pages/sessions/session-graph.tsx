@@ -5,6 +5,7 @@ import { hrefOf, type PageProps } from '../../app/router.ts';
 import { moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
+import { NotYet } from '../../components/not-yet.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 
@@ -16,12 +17,7 @@ export default function SessionGraph({ params: { key = '' } }: PageProps) {
   const parts = { params: { key } };
   const tree = useRequest('GET /v1/sessions/{key}/tree', parts, { everyMs: REFRESH_MS });
   const found = tree.data.value;
-  if (!found)
-    return tree.problem.value ? (
-      <ProblemNotice problem={tree.problem.value} retry={tree.reload} />
-    ) : (
-      <p class="notice" aria-busy="true" />
-    );
+  if (!found) return <NotYet reading={tree} />;
   return (
     <section class="page">
       <div class="page-head">

@@ -6,7 +6,7 @@ import { addressOf } from '../../api/request.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { NotYet } from '../../components/not-yet.tsx';
 import { StreamNotice } from '../../components/stream-notice.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { CanvasFrame } from './canvas-frame.tsx';
@@ -19,12 +19,7 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
   const session = useRequest('GET /v1/sessions/{key}', { params: { key } });
   const { items, status, canvas, stream } = useSessionFeed(key);
   const shown = session.data.value;
-  if (!shown)
-    return session.problem.value ? (
-      <ProblemNotice problem={session.problem.value} retry={session.reload} />
-    ) : (
-      <p class="notice" aria-busy="true" />
-    );
+  if (!shown) return <NotYet reading={session} />;
   const state = status.value ?? shown.status;
   return (
     <section class="page">
