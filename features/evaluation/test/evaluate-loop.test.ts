@@ -60,6 +60,17 @@ describe('DE-4 evaluate_loop', () => {
       { round: 1, draft: 'the first draft', verdict: 'rejected', feedback: 'more' },
       { round: 2, draft: 'the improved draft', verdict: 'approved', feedback: null },
     ]);
+    const { body: tree } = await stack.ask('GET', '/v1/sessions/two/tree');
+    assert.deepEqual(
+      tree.data.map(({ kind, agent, status }: Record<string, string>) => [kind, agent, status]),
+      [
+        ['evaluation', 'maker', 'approved'],
+        ...[1, 2].flatMap(() => [
+          ['round', 'maker', 'completed'],
+          ['round', 'judge', 'completed'],
+        ]),
+      ],
+    );
   });
 
   it('ends after max_rounds with the last feedback and the last output', async () => {
