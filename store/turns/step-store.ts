@@ -114,10 +114,10 @@ export function findFirstDifference(
 ): Promise<FirstDifference | undefined> {
   const stepsOf = (id: string) => sql`
     select m.step, m.model, m.text, c.tools, c.arguments, c.results
-    from messages m cross join lateral (
-      select jsonb_agg(tool order by index) as tools, md5(jsonb_agg(args order by index)::text) as arguments,
+    from messages m left join (
+      select step, jsonb_agg(tool order by index) as tools, md5(jsonb_agg(args order by index)::text) as arguments,
         md5(jsonb_agg(jsonb_build_array(ok, code, result) order by index)::text) as results
-      from tool_calls where tenant_id = m.tenant_id and turn_id = m.turn_id and step = m.step) c
+      from tool_calls where tenant_id = ${db} and turn_id = ${id} group by step) c on c.step = m.step
     where m.tenant_id = ${db} and m.turn_id = ${id} and m.role = 'assistant'`;
   const differs = (name: string) =>
     sql`a.${sql.ref(name)} is distinct from b.${sql.ref(name)} as ${sql.ref(name)}`;
