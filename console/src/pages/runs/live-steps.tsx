@@ -40,11 +40,15 @@ export function LiveSteps({ turn: { session_key: key }, list, reload }: LiveStep
       },
     });
     stream.value = opened;
-    // What happened between the first rows and the session's number of events.
-    list.refresh(true);
-    reload();
     return () => opened.close();
   }, [isKnown, isTrimmed.value, isTrimmed, key, list, reload, session.data, stream]);
+  const isLive = stream.value?.state.value === 'live';
+  useEffect(() => {
+    if (!isLive) return;
+    // What happened before the session's number of events, or what could not be read while the API was away.
+    list.refresh(true);
+    reload();
+  }, [isLive, list, reload]);
   const problem = session.problem.value;
   if (problem && !isKnown) return <ProblemNotice problem={problem} retry={session.reload} />;
   return <StreamNotice stream={stream.value} />;

@@ -51,7 +51,10 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
         </p>
       )}
       {list.problem.value && (
-        <ProblemNotice problem={list.problem.value} retry={() => list.readTo(steps.length + 1)} />
+        <ProblemNotice
+          problem={list.problem.value}
+          retry={() => (isWhole ? list.refresh(true) : list.readTo(steps.length + 1))}
+        />
       )}
       {isWhole && rows.length === 0 && (
         <p class="notice">

@@ -13,7 +13,7 @@ export function createStepList(turn: string) {
   const problem = signal<Problem | undefined>(undefined);
   const closing = new AbortController();
   let queue: Promise<void> = Promise.resolve();
-  let isRefreshing = false;
+  let pending: { readonly work: boolean } | undefined;
 
   /** Replaces what is there behind a step by the next page; false when there is no more, or it could not be read. */
   async function read(after: number): Promise<boolean> {
@@ -50,16 +50,22 @@ export function createStepList(turn: string) {
       });
     },
     more(): void {
-      if (!isWhole.value) enqueue(async () => void (isWhole.value || (await read(lastStep()))));
+      enqueue(async () => {
+        if (!isWhole.value) await read(lastStep());
+      });
     },
     /** Reads again what may have changed; with `work`, also steps whose calls are over but not what they gave away. */
     refresh(work: boolean): void {
-      if (isRefreshing || !isWhole.value) return;
-      isRefreshing = true;
+      const isQueued = pending !== undefined;
+      pending = { work: work || pending?.work === true };
+      if (isQueued) return;
       enqueue(async () => {
-        isRefreshing = false;
+        const withWork = pending?.work === true;
+        pending = undefined;
+        // The pages that are read later are new then.
+        if (!isWhole.value) return;
         const open = all.value.find(({ calls }) =>
-          calls.some((call) => call.state !== 'done' || (work && call.work.some((one) => !one.ended_at))),
+          calls.some((call) => call.state !== 'done' || (withWork && call.work.some((one) => !one.ended_at))),
         );
         let after = open ? open.step - 1 : lastStep();
         while (await read(after)) after = Math.min(after + PAGE, lastStep());
