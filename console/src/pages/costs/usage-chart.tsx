@@ -5,16 +5,14 @@ import 'uplot/dist/uPlot.min.css';
 import type { Operations } from '../../api/operations.ts';
 import { theme } from '../../app/theme.ts';
 
-type Usage = Operations['GET /v1/usage']['answer'];
-
-export type UsageMeasure = 'cost_usd' | 'calls' | 'input_tokens' | 'output_tokens';
+export const GROUPS = ['day', 'agent', 'user', 'model'] as const;
+export const MEASURES = ['cost_usd', 'calls', 'input_tokens', 'output_tokens'] as const;
 
 interface ChartProps {
   /** By day, and by `by`. */
-  readonly answer: Usage;
-  readonly by: 'day' | 'agent' | 'user' | 'model';
-  readonly measure: UsageMeasure;
-  readonly label: string;
+  readonly answer: Operations['GET /v1/usage']['answer'];
+  readonly by: (typeof GROUPS)[number];
+  readonly of: (typeof MEASURES)[number];
 }
 
 /** Each is seen on light and on dark. */
@@ -22,64 +20,51 @@ const COLORS = ['#2f7fe0', '#c2571a', '#2b8a4b', '#9a55d3', '#b8860b', '#d0417e'
 const DAY_SECONDS = 86_400;
 const HEIGHT = 220;
 
-export function UsageChart({ answer, by, measure, label }: ChartProps) {
+export function UsageChart({ answer, by, of }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const look = theme.value;
   useEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    const { names, data } = seriesOf(answer, by, measure);
-    const color = getComputedStyle(current).color;
+    const [names, data] = linesOf({ answer, by, of });
+    const { color } = getComputedStyle(current);
     const axis = {
       stroke: color,
       grid: { stroke: `color-mix(in srgb, ${color} 20%, transparent)`, width: 1 },
     };
-    const chart = new UPlot(
-      {
-        width: current.clientWidth,
-        height: HEIGHT,
-        tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-        series: [
-          {},
-          ...names.map((name, at) => ({
-            label: name,
-            stroke: COLORS[at] ?? color,
-            width: 2,
-            points: { show: true },
-          })),
-        ],
-        axes: [axis, { ...axis, size: 70 }],
-        scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
-      },
-      data,
-      current,
-    );
-    const sizes = new ResizeObserver(() => chart.setSize({ width: current.clientWidth, height: HEIGHT }));
+    const lines = names.map((label, at) => ({ label, stroke: COLORS[at] ?? color, points: { show: true } }));
+    const size = () => ({ width: current.clientWidth, height: HEIGHT });
+    const options = {
+      ...size(),
+      tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+      series: [{}, ...lines],
+      axes: [axis, { ...axis, size: 70 }],
+      scales: { y: { range: (_chart: UPlot, _min: number, max: number): [number, number] => [0, max || 1] } },
+    };
+    const chart = new UPlot(options, data, current);
+    const sizes = new ResizeObserver(() => chart.setSize(size()));
     sizes.observe(current);
     return () => {
       sizes.disconnect();
       chart.destroy();
     };
-  }, [answer, by, measure, look]);
-  return <div ref={box} class="chart" role="img" aria-label={`${label}; the table has the figures`} />;
+  }, [answer, by, of, look]);
+  return (
+    <div ref={box} class="panel chart" role="img" aria-label={`${of} by day; the table has the figures`} />
+  );
 }
 
-/** All days of the answer, and the names that have used the most. */
-function seriesOf({ from, to, data }: Usage, by: ChartProps['by'], measure: UsageMeasure) {
-  const nameOf = (row: Usage['data'][number]): string => (by === 'day' ? 'all' : row[by] || '–');
-  const rows = Map.groupBy(data, nameOf);
-  const sum = (name: string): number =>
-    rows.get(name)?.reduce((all, row) => all + (row[measure] ?? 0), 0) ?? 0;
+/** The names that have used the most, and the use of each for all days of the answer. */
+function linesOf({ answer: { from, to, data }, by, of }: ChartProps): [string[], UPlot.AlignedData] {
+  const rows = Map.groupBy(data, (row) => (by === 'day' ? 'all' : row[by] || '–'));
+  const sum = (name: string): number => rows.get(name)?.reduce((all, row) => all + (row[of] ?? 0), 0) ?? 0;
   const names = [...rows.keys()].toSorted((a, b) => sum(b) - sum(a)).slice(0, COLORS.length);
-  const days: number[] = [];
-  for (let day = secondsOf(from); day <= secondsOf(to); day += DAY_SECONDS) days.push(day);
+  const first = Date.parse(from) / 1_000;
+  const count = (Date.parse(to) / 1_000 - first) / DAY_SECONDS + 1;
+  const days = Array.from({ length: count }, (_, at) => first + at * DAY_SECONDS);
   const lines = names.map((name) => {
-    const used = new Map(rows.get(name)?.map((row) => [secondsOf(row.day ?? from), row[measure] ?? 0]));
+    const used = new Map(rows.get(name)?.map((row) => [Date.parse(row.day ?? from) / 1_000, row[of] ?? 0]));
     return days.map((day) => used.get(day) ?? 0);
   });
-  return { names, data: [days, ...lines] as UPlot.AlignedData };
-}
-
-function secondsOf(day: string): number {
-  return Date.parse(day) / 1_000;
+  return [names, [days, ...lines]];
 }

@@ -2,7 +2,6 @@
  * The page that the agent shows beside the conversation. It runs in a frame without an origin and without a network: it
  * only gets the agent's steps, and gives what it sends to its agent.
  */
-import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { OFFLINE, problemText, readProblem } from '../../api/problem.ts';
 import { request, send } from '../../api/request.ts';
@@ -19,29 +18,17 @@ interface CanvasFrameProps {
 
 export function CanvasFrame({ session, changed }: CanvasFrameProps) {
   const { data, reload } = useRequest('GET /v1/sessions/{key}/canvas', { params: { key: session } });
-  const isOpen = useSignal(true);
   const canvas = data.value;
   useEffect(() => {
     if (canvas && changed > canvas.version) reload();
   }, [canvas, changed, reload]);
   if (!canvas || canvas.steps.length === 0) return null;
   return (
-    <section class="canvas" data-open={isOpen.value || undefined} aria-label="Canvas">
-      <button
-        type="button"
-        class="quiet"
-        aria-expanded={isOpen.value}
-        onClick={() => {
-          isOpen.value = !isOpen.value;
-        }}
-      >
-        Canvas
-      </button>
+    <details class="canvas" open>
+      <summary>Canvas</summary>
       {/* A page that is shown anew has a new frame, so that nothing of the one before stays. */}
-      {isOpen.value && (
-        <Frame key={canvas.version - canvas.steps.length} session={session} steps={canvas.steps} />
-      )}
-    </section>
+      <Frame key={canvas.version - canvas.steps.length} session={session} steps={canvas.steps} />
+    </details>
   );
 }
 

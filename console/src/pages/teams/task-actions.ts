@@ -25,36 +25,27 @@ export interface Column {
   readonly moves: Readonly<Partial<Record<Task['status'], Action>>>;
 }
 
+const REOPENED = { failed: 'retry', cancelled: 'retry', stale: 'retry' } as const;
+const CANCELLED = {
+  pending: 'cancel',
+  blocked: 'cancel',
+  in_progress: 'cancel',
+  in_review: 'cancel',
+} as const;
+const COMPLETED = { pending: 'complete', in_progress: 'complete', in_review: 'approve' } as const;
+
 export const COLUMNS: readonly Column[] = [
   {
     title: 'Open',
     statuses: ['pending'],
-    moves: {
-      in_progress: 'release',
-      in_review: 'reject',
-      failed: 'retry',
-      cancelled: 'retry',
-      stale: 'retry',
-    },
+    moves: { in_progress: 'release', in_review: 'reject', ...REOPENED },
   },
   { title: 'Blocked', statuses: ['blocked'], moves: {} },
   { title: 'In progress', statuses: ['in_progress'], moves: {} },
   { title: 'In review', statuses: ['in_review'], moves: {} },
-  {
-    title: 'Completed',
-    statuses: ['completed'],
-    moves: { pending: 'complete', in_progress: 'complete', in_review: 'approve' },
-  },
-  {
-    title: 'Ended',
-    statuses: ['failed', 'cancelled', 'stale'],
-    moves: { pending: 'cancel', blocked: 'cancel', in_progress: 'cancel', in_review: 'cancel' },
-  },
+  { title: 'Completed', statuses: ['completed'], moves: COMPLETED },
+  { title: 'Ended', statuses: ['failed', 'cancelled', 'stale'], moves: CANCELLED },
 ];
-
-export function actionsOf({ status }: Task): readonly Action[] {
-  return COLUMNS.flatMap(({ moves }) => moves[status] ?? []);
-}
 
 /** Resolves with whether it was done; says why not. */
 export async function act(

@@ -7,7 +7,7 @@ import { notify } from '../../app/toasts.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { act, type Column, COLUMNS, type Task } from './task-actions.ts';
+import { act, COLUMNS, type Task } from './task-actions.ts';
 import { TaskView } from './task-view.tsx';
 
 const REFRESH_MS = 2_000;
@@ -68,56 +68,60 @@ interface BoardProps {
 }
 
 function Board({ tasks, members, chosen, onChange }: BoardProps) {
-  const over = useSignal('');
-  /** What a task can be dropped on. */
-  const target = (name: string, drop: (task: Task) => Promise<boolean> | undefined) => ({
-    'data-over': over.value === name || undefined,
-    onDragOver: (event: DragEvent) => {
-      event.preventDefault();
-      over.value = name;
-    },
-    onDragLeave: () => {
-      over.value = '';
-    },
-    onDrop: async (event: DragEvent) => {
-      event.preventDefault();
-      over.value = '';
-      const task = tasks.find(({ id }) => id === event.dataTransfer?.getData('text/plain'));
-      if (task && (await drop(task))) onChange();
-    },
-  });
-  const move = ({ title, statuses, moves }: Column, task: Task): Promise<boolean> | undefined => {
-    const action = moves[task.status];
-    if (action) return act(task, action);
-    if (!statuses.includes(task.status))
+  const over = useSignal<HTMLElement | undefined>(undefined);
+  const drop = async (event: DragEvent): Promise<void> => {
+    event.preventDefault();
+    over.value = undefined;
+    const { column: title = '', member: assignee } = placeOf(event)?.dataset ?? {};
+    const column = COLUMNS.find((one) => one.title === title);
+    const task = tasks.find(({ id }) => id === event.dataTransfer?.getData('text/plain'));
+    const action = task && (assignee ? 'assign' : column?.moves[task.status]);
+    if (task && action) {
+      await act(task, action, assignee ? { assignee } : {});
+      onChange();
+    } else if (task && column && !column.statuses.includes(task.status))
       notify('failed', `A task that is ${task.status} cannot be moved to ${title}`);
-    return undefined;
   };
   return (
-    <div class="board" tabIndex={0} role="group" aria-label="Board">
+    <div
+      class="board"
+      tabIndex={0}
+      role="group"
+      aria-label="Board"
+      onDragOver={(event) => {
+        event.preventDefault();
+        over.value = placeOf(event);
+      }}
+      onDragLeave={() => {
+        over.value = undefined;
+      }}
+      onDrop={(event) => void drop(event)}
+    >
       <ul aria-label="Members">
         {members.map((member) => (
           <li
             key={member}
             class="badge"
             title="Drop a task here to assign it"
-            {...target(`to ${member}`, (task) => act(task, 'assign', { assignee: member }))}
+            data-member={member}
+            data-over={over.value?.dataset['member'] === member}
           >
             {member}
           </li>
         ))}
       </ul>
-      {COLUMNS.map((column) => {
-        const inside = tasks.filter(({ status }) => column.statuses.includes(status));
+      {COLUMNS.map(({ title, statuses }) => {
+        const inside = tasks.filter(({ status }) => statuses.includes(status));
         return (
           <section
-            key={column.title}
+            key={title}
             class="column"
-            aria-label={column.title}
-            {...target(column.title, (task) => move(column, task))}
+            aria-label={title}
+            data-column={title}
+            data-over={over.value?.dataset['column'] === title}
           >
             <h2>
-              {column.title} <small>{inside.length}</small>
+              {title} <small>{inside.length}</small>
             </h2>
             {inside.map((task) => (
               <Card key={task.id} task={task} isChosen={task === chosen} />
@@ -129,50 +133,42 @@ function Board({ tasks, members, chosen, onChange }: BoardProps) {
   );
 }
 
+/** Where a task that is dropped goes to. */
+function placeOf({ target }: DragEvent): HTMLElement | undefined {
+  const place =
+    target instanceof Element ? target.closest<HTMLElement>('[data-column], [data-member]') : null;
+  return place ?? undefined;
+}
+
 function Card({ task, isChosen }: { readonly task: Task; readonly isChosen: boolean }) {
-  const {
-    team,
-    number,
-    subject,
-    owner,
-    assignee,
-    status,
-    percent,
-    waiting_for: waits,
-    lease,
-    question,
-    judging,
-  } = task;
+  const waits = task.waiting_for.map((id) => `#${id.split('.').at(-1)}`);
+  const facts = [
+    task.owner ?? task.assignee ?? 'nobody',
+    ['failed', 'cancelled', 'stale'].includes(task.status) && task.status,
+    task.percent > 0 && `${task.percent}%`,
+    task.lease && leaseText(task.lease.until),
+    waits.length > 0 && `waits for ${waits.join(' ')}`,
+    task.judging && 'gates judge it',
+    task.question && 'asks you',
+  ];
   return (
     <a
       class="card"
-      href={`${hrefOf('teams', team)}?task=${number}`}
+      href={`${hrefOf('teams', task.team)}?task=${task.number}`}
       draggable={may('run')}
       aria-current={isChosen ? 'true' : undefined}
       onDragStart={({ dataTransfer }) => dataTransfer?.setData('text/plain', task.id)}
     >
       <span class="row-name">
-        #{number} <ExactText text={subject} />
+        #{task.number} <ExactText text={task.subject} />
       </span>
-      <span class="row-more">
-        {[
-          owner ?? assignee ?? 'nobody',
-          ...(['failed', 'cancelled', 'stale'].includes(status) ? [status] : []),
-          ...(percent > 0 ? [`${percent}%`] : []),
-          ...(lease ? [leaseText(lease)] : []),
-          ...(waits.length > 0
-            ? [`waits for ${waits.map((id) => `#${id.split('.').at(-1)}`).join(' ')}`]
-            : []),
-          ...(judging ? ['gates judge it'] : []),
-          ...(question ? ['asks you'] : []),
-        ].join(' · ')}
-      </span>
+      <span class="row-more">{facts.filter(Boolean).join(' · ')}</span>
     </a>
   );
 }
 
 /** Each reading of the board moves the clock on. */
-function leaseText({ until }: NonNullable<Task['lease']>): string {
+function leaseText(until: string | null): string {
   if (until === null) return 'its turn runs';
   const seconds = Math.max(0, Math.round((Date.parse(until) - Date.now()) / 1_000));
   return `lease ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
