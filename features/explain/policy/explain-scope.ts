@@ -65,10 +65,21 @@ export async function scopeOf(source: RuleSource, input: ScopeCase): Promise<Exp
 async function knownAgent(source: RuleSource, { agent, context }: ScopeCase): Promise<KnownAgent> {
   if (agent === undefined || typeof agent === 'string') return source.agentOf(agent ?? context?.agent);
   const { key, ...rest } = agent;
-  const known = await source.agentOf(undefined);
+  const known = await rowsUnder(source, textOf(key));
   const fields = read(agentPatchSchema, rest, 'agent');
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return { ...known, agent: { ...known.agent, ...input, key: textOf(key) ?? known.agent.key } };
+}
+
+/** Settings replace parts of the agent with that key; a key that no agent has yet stands on those of main. */
+async function rowsUnder(source: RuleSource, key: string | undefined): Promise<KnownAgent> {
+  try {
+    return await source.agentOf(key);
+  } catch (error) {
+    const isNew = key !== undefined && error instanceof Failure && error.type === 'NotFound';
+    if (!isNew) throw error;
+    return source.agentOf(undefined);
+  }
 }
 
 async function usedOf(source: RuleSource, input: ToolCase['context'] = {}): Promise<UsedTools> {

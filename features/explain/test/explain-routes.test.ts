@@ -36,6 +36,14 @@ describe('PO-4 explain over HTTP', () => {
     assert.equal((await explain('tool', { tool: 'wait', agent: 'files' }, stranger.key)).status, 404);
   });
 
+  test('puts settings of an agent in place of those in its rows, and of an agent that is new on those of main', async () => {
+    const wait = async (agent: object) => (await explain('tool', { tool: 'wait', agent })).body;
+    assert.equal((await wait({ key: 'files', instructions: 'changed' })).step, 'agent_allow');
+    assert.equal((await wait({ key: 'files', tools: {} })).decision, 'allow');
+    assert.equal((await wait({ key: 'files', tools: { deny: ['wait'] } })).step, 'agent_deny');
+    assert.equal((await wait({ key: 'unborn' })).step, 'agent_deny');
+  });
+
   test('answers our own cases of texts and addresses as the command line does', async () => {
     for (const [kind, one] of explainCases('')) {
       if (kind !== 'url' && kind !== 'scrub') continue;
