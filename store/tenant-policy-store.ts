@@ -26,6 +26,32 @@ export async function saveTenantPolicy(db: TenantDb<Db>, policy: TenantPolicy, b
     update tenants set policy = ${after} from old where tenants.id = ${db}`;
 }
 
+/** The same while `seen` is its newest change. Resolves with false when somebody has changed it since. */
+export function replaceTenantPolicy(
+  db: TenantDb,
+  policy: TenantPolicy,
+  by: string,
+  seen: string,
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    // Whoever holds the row has written his change by the next statement.
+    await execute(tx)`select from tenants where id = ${tx} for no key update`;
+    if ((await findPolicyWithChange(tx)).change !== seen) return false;
+    await saveTenantPolicy(tx, policy, by);
+    return true;
+  });
+}
+
+/** The policy and the id of its newest change, as of one instant; the id is `0` when it was never changed. */
+export async function findPolicyWithChange(
+  db: TenantDb<Db>,
+): Promise<{ readonly policy: TenantPolicy; readonly change: string }> {
+  const row = await readRow<{ policy: TenantPolicy | null; change: string }>(db)`
+    select policy, coalesce((select max(c.id) from policy_changes c where c.tenant_id = ${db}), 0)::text as change
+      from tenants where id = ${db}`;
+  return { policy: row?.policy ?? {}, change: row?.change ?? '0' };
+}
+
 /** Switches one tool for all agents of the tenant; concurrent changes to the rest of the policy stay. */
 export function switchTool(db: TenantDb, tool: string, isOn: boolean, by: string): Promise<void> {
   return inTransaction(db, async (tx) => {

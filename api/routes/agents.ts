@@ -46,10 +46,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         if (row) return showWhole(tenant, row);
         throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
       },
-      async updateAgent({ tenant, db, by, params, body }) {
+      async updateAgent({ tenant, db, by, params, body: { revision, ...body } }) {
         for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
           const old = await findAgent(db, params.key);
           if (!old) return undefined;
+          if (revision !== undefined && revision !== old.revision)
+            throw new Failure(
+              'Conflict',
+              `The agent has revision ${old.revision} now, not ${revision}; read it again`,
+            );
           const config = keepFiles(old.config, merge(old.config, body));
           checkModels(deps, config);
           const row = await updateAgent(db, old.revision, config, by);
@@ -93,7 +98,7 @@ function keepFiles(old: AgentConfig, config: AgentConfig): AgentConfig {
   return { ...config, workspace: { scope, from: before.name ?? old.key } };
 }
 
-function merge(old: AgentConfig, patch: z.infer<typeof agentPatchSchema>): AgentConfig {
+function merge(old: AgentConfig, patch: Omit<z.infer<typeof agentPatchSchema>, 'revision'>): AgentConfig {
   const merged = Object.entries({ ...old, ...patch }).filter(
     ([, value]) => value !== null && value !== undefined,
   );

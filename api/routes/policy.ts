@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 import {
   findPolicyChange,
-  findTenantPolicy,
+  findPolicyWithChange,
   listPolicyChanges,
+  replaceTenantPolicy,
   saveTenantPolicy,
 } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
@@ -14,7 +15,7 @@ import {
   tenantPolicySchema,
 } from '#domain/schema/policy.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
-import type { TenantPolicy } from '#domain/tenant.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../server/pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
@@ -22,10 +23,15 @@ import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(app, resource, {
-    getPolicy: async ({ tenant, db }) => showPolicy(deps, tenant, (await findTenantPolicy(db)) ?? {}),
-    async setPolicy({ tenant, db, by, body }) {
-      await saveTenantPolicy(db, body, by);
-      return showPolicy(deps, tenant, body);
+    getPolicy: ({ tenant, db }) => showPolicy(deps, tenant, db),
+    async setPolicy({ tenant, db, by, body, query: { change } }) {
+      if (change === undefined) await saveTenantPolicy(db, body, by);
+      else if (!(await replaceTenantPolicy(db, body, by, change)))
+        throw new Failure(
+          'Conflict',
+          `Somebody has changed the policy since change ${change}; read it again`,
+        );
+      return showPolicy(deps, tenant, db);
     },
     listPolicyChanges: ({ db, query }) =>
       readPage(
@@ -45,7 +51,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           `The policy of then cannot be put back: ${schemaProblem(before.error, 'policy')}`,
         );
       await saveTenantPolicy(db, before.data, by);
-      return showPolicy(deps, tenant, before.data);
+      return showPolicy(deps, tenant, db);
     },
   });
 }
@@ -53,8 +59,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 async function showPolicy(
   deps: ApiDeps,
   tenant: string,
-  policy: TenantPolicy,
+  db: TenantDb,
 ): Promise<z.infer<typeof shownTenantPolicySchema>> {
+  const { policy, change } = await findPolicyWithChange(db);
   const warnings = [
     ...(await warningsOf(deps, tenant, policy.tools)),
     ...(await warningsOf(deps, tenant, deps.policy.settings.tools)).map(
@@ -62,5 +69,6 @@ async function showPolicy(
     ),
   ];
   // Rows were checked when they were written.
-  return { ...(policy as Omit<z.infer<typeof shownTenantPolicySchema>, 'warnings'>), warnings };
+  const shown = policy as Omit<z.infer<typeof shownTenantPolicySchema>, 'change' | 'warnings'>;
+  return { ...shown, change, warnings };
 }

@@ -63,7 +63,14 @@ export const agents = defineResource(
       description: 'Given fields replace the old ones whole; null removes an optional one.',
       body: agentPatchSchema,
       refuses: ['Conflict', 'Unprocessable'],
-      command: { word: 'update', help: 'change an agent; what is given replaces what was there', flags },
+      command: {
+        word: 'update',
+        help: 'change an agent; what is given replaces what was there',
+        flags: {
+          ...flags,
+          revision: ['--revision <n>', 'only while this is its revision', { kind: 'number' }],
+        },
+      },
     }),
     deleteAgent: remove({
       scope: 'admin',

@@ -39,6 +39,14 @@ export const policy = defineResource(
       scope: 'admin',
       summary: "Replace the tenant's policy",
       description: 'Holds for every call that is judged from now on, also in turns that run.',
+      query: z.strictObject({
+        change: z
+          .string()
+          .max(20)
+          .optional()
+          .describe('Only while this is its newest change: what others have changed since is not lost'),
+      }),
+      refuses: ['Conflict'],
       body: tenantPolicySchema,
       answer: shownTenantPolicySchema,
       command: {

@@ -291,11 +291,16 @@ export const agentCreateSchema = withAgentAliases(
 });
 
 /** The fields of the body replace the old ones whole; null removes an optional one. `key` cannot change. */
-export const agentPatchSchema = withAgentAliases(z.strictObject(changeShape({ ...fields, ...written }))).meta(
-  {
-    examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }],
-  },
-);
+export const agentPatchSchema = withAgentAliases(
+  z.strictObject({
+    ...changeShape({ ...fields, ...written }),
+    revision: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Only while this is its revision: what others have changed since is not lost'),
+  }),
+).meta({ examples: [{ model: 'anthropic/claude-sonnet-4-5', exec: { ask: 'always' } }] });
 
 /** An agent in answers of the API. */
 export const agentSchema = agentConfigSchema.extend({

@@ -23,6 +23,7 @@ export const shownTenantPolicySchema = z.object({
   exec: sharedExecPolicySchema.optional(),
   egress: domainRulesSchema.optional(),
   hooks: hooksSchema.optional(),
+  change: z.string().describe('Id of its newest change; `0` when it was never changed'),
   warnings: z.array(z.string()).describe('Rules that do what they say and perhaps not what was meant'),
 });
 

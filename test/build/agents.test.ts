@@ -81,6 +81,21 @@ describe('IN-1 agents over HTTP', () => {
     assert.equal((await api.ask('GET', '/v1/agents/busy')).body.revision, done + 1);
   });
 
+  it('changes an agent only in the revision that was seen, when the caller says so, also of many at once', async () => {
+    await api.ask('POST', '/v1/agents', { body: { key: 'seen', model: 'rehearsal/echo' } });
+    const change = (name: string, revision: number) =>
+      api.ask('PATCH', '/v1/agents/seen', { body: { name, revision } });
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => change(name, 1)));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409, 409, 409]);
+    const { body } = await api.ask('GET', '/v1/agents/seen');
+    assert.deepEqual(
+      [body.name, body.revision],
+      [answers.find(({ status }) => status === 200)?.body.name, 2],
+    );
+    assert.match((await change('late', 1)).body.detail, /revision 2 now, not 1/);
+    assert.equal((await change('next', 2)).body.revision, 3);
+  });
+
   it('refuses unknown fields, unknown models and rules that are none, naming the field', async () => {
     const cases: [unknown, number, string][] = [
       [{ key: 'a', model: 'rehearsal/echo', tool: {} }, 400, 'body/tool'],

@@ -65,6 +65,11 @@ describe('IN-7 the set-up pages of the console', { skip }, () => {
     await assertAccessible(page);
     const { instructions, exec: rules, revision } = await read('/v1/agents/helper');
     assert.deepEqual([instructions, rules, revision], [undefined, { ask: 'always' }, 2]);
+    await stack.ask('PATCH', '/v1/agents/helper', { body: { name: 'By another' } });
+    await page.getByLabel('instructions').fill('You overwrite.');
+    await button(page, 'Save').click();
+    await sees(page, /revision 3 now, not 2/);
+    assert.equal((await read('/v1/agents/helper')).name, 'By another');
     assert.deepEqual(complaints, []);
   });
 

@@ -45,7 +45,11 @@ export function OperationForm(props: OperationFormProps) {
 }
 
 function BodyForm(props: OperationFormProps & { readonly schema: FieldSchema }) {
-  const { method, path, address = path.slice(1), schema, button, refusal, onDone, beside } = props;
+  const { method, path, address = path.slice(1), button, refusal, onDone, beside } = props;
+  // With the revision that was seen, nobody's change is lost that was made since; people do not write it.
+  const { revision: _, ...properties } = props.schema.properties ?? {};
+  const schema = { ...props.schema, properties };
+  const seen = useRef(props.schema.properties?.['revision'] && props.start?.['revision']).current;
   const start = useRef(fieldsOf(props.start ?? {}, schema)).current;
   const values = useSignal<Values>(start);
   const broken = useSignal<ReadonlySet<string>>(new Set());
@@ -55,7 +59,8 @@ function BodyForm(props: OperationFormProps & { readonly schema: FieldSchema }) 
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     isBusy.value = true;
-    const body = method === 'PATCH' ? changesOf(start, values.value) : values.value;
+    const changes = (): Values => ({ ...changesOf(start, values.value), revision: seen });
+    const body = method === 'PATCH' ? changes() : values.value;
     const result = await requestAt<Values>(method, address, body, { key: keyOf(body) });
     isBusy.value = false;
     problem.value = result.ok ? undefined : result.problem;

@@ -38,6 +38,7 @@ export function PolicyPage() {
             key={version.value}
             method="PUT"
             path="/v1/policy"
+            address={`v1/policy?change=${policy.change}`}
             start={policy}
             button="Save"
             refusal={may('admin') ? undefined : lacks('admin')}
