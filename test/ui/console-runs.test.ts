@@ -30,7 +30,10 @@ describe('IN-7 runs in the console', { skip }, () => {
     stack = await startStack({
       console: { enabled: true },
       scripts: { retried: RETRIED },
-      agents: [{ key: 'patient', type: 'open', model: 'rehearsal/retried' }],
+      agents: [
+        { key: 'patient', type: 'open', model: 'rehearsal/retried' },
+        { key: 'refused', type: 'open', model: 'rehearsal/flaky' },
+      ],
     });
     browser = await startBrowser(chromium);
   });
@@ -85,6 +88,17 @@ describe('IN-7 runs in the console', { skip }, () => {
     await sees(page, /Gave to a subagent\s+count/);
     await page.getByRole('link', { name: 'run', exact: true }).click();
     await sees(page, /Counted: 4\./);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('shows where a run has failed', async () => {
+    const { body } = await stack.ask('POST', '/v1/sessions/failed/messages?wait=60', {
+      body: { text: 'bad key', agent: 'refused' },
+    });
+    const { page, complaints } = await open(`runs/${body.turn_id}`);
+    await sees(page, /ModelAuth|not accepted/, /1 failed/);
+    await row(page, /failed/).click();
+    await sees(page, /has no step 1 that is answered/);
     assert.deepEqual(complaints, []);
   });
 

@@ -58,7 +58,7 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
       )}
       {isWhole && rows.length === 0 && (
         <p class="notice">
-          No model was asked in this run. The queue of its session:{' '}
+          This run waits. The queue of its session:{' '}
           <code>npx tempoclaw sessions show {turn.session_key}</code>
         </p>
       )}

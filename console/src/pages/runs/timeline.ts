@@ -44,15 +44,24 @@ export function rowsOf(
   ]);
   const last = steps.at(-1);
   const isBusy = last?.calls.some(({ state }) => state !== 'done');
-  if (!isWhole || !isOpen(turn) || isBusy || turn.status === 'queued') return rows;
-  const ends = [last?.ended_at ?? turn.started_at, ...(last?.calls ?? []).map((call) => call.ended_at)];
-  const from = Math.max(...ends.map((at) => timeOf(at, now)));
-  const bars = [{ kind: 'model' as const, from, to: now }];
-  const next = (last?.step ?? 0) + 1;
-  return [
-    ...rows,
-    { key: `${next}`, name: `${next}`, summary: 'The model is requested', state: 'running', bars, note: '' },
-  ];
+  if (!isWhole || isBusy || turn.status === 'queued' || turn.status === 'completed') return rows;
+  return [...rows, lastRow(turn, last, now)];
+}
+
+/** The model call that nobody has an answer of: it runs, or the turn has ended in it. */
+function lastRow(turn: Turn, before: Step | undefined, now: number): TimelineRow {
+  const ends = [before?.ended_at ?? turn.started_at, ...(before?.calls ?? []).map((call) => call.ended_at)];
+  const from = Math.max(...ends.map((at) => timeOf(at, 0)));
+  const next = `${(before?.step ?? 0) + 1}`;
+  const isRunning = isOpen(turn);
+  return {
+    key: next,
+    name: next,
+    summary: isRunning ? 'The model is asked' : noted([turn.status, turn.error?.code]),
+    state: isRunning ? 'running' : 'failed',
+    bars: [{ kind: 'model', from, to: timeOf(turn.ended_at, now) }],
+    note: '',
+  };
 }
 
 /** The times between which everything happened. */
