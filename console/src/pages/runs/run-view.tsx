@@ -17,6 +17,7 @@ import { StepPanel } from './step-panel.tsx';
 import { isOpen, rowsOf, spanOf, type TimelineRow, type Turn } from './timeline.ts';
 
 const TICK_MS = 1_000;
+const SETTLE_MS = 150;
 const CHOSEN = 'step';
 
 export default function RunView({ params: { id = '' } }: PageProps) {
@@ -36,6 +37,7 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
   const isWhole = list.isWhole.value;
   const rows = useMemo(() => rowsOf(turn, steps, isWhole, now), [turn, steps, isWhole, now]);
   const span = useMemo(() => spanOf(turn, rows, now), [turn, rows, now]);
+  const settled = useSettled(chosen);
   const panel = useRef<HTMLDivElement>(null);
   const choose = (key: string): void => setSearch({ [CHOSEN]: key });
   const keys = useMemo(() => rows.map(({ key }) => key), [rows]);
@@ -89,7 +91,9 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
               <button type="button" class="quiet back" onClick={() => choose('')}>
                 ← All
               </button>
-              <StepPanel turn={turn} at={chosen} row={rows.find(({ key }) => key === chosen)} />
+              {settled && (
+                <StepPanel turn={turn} at={settled} row={rows.find(({ key }) => key === settled)} />
+              )}
             </>
           ) : (
             <p class="notice">Choose a step, or press j.</p>
@@ -186,6 +190,18 @@ function Row({ row, span, isChosen, choose }: RowProps) {
       </span>
     </button>
   );
+}
+
+/** The value once it stays, so that of the steps that a held key passes only the last is read. */
+function useSettled(value: string): string {
+  const settled = useSignal(value);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      settled.value = value;
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [value, settled]);
+  return settled.value;
 }
 
 /** The time, again each second while something runs. */
