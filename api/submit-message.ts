@@ -225,7 +225,7 @@ async function offer(
   const db = forTenant(deps.pool, tenant);
   try {
     // The row has them, and a value from Temporal would not be trusted.
-    const { roles: _, key: __, ...context } = message.context;
+    const { roles: _roles, key: _key, client_tools: _tools, ...context } = message.context;
     const input = {
       id: message.id,
       mode: message.mode ?? undefined,

@@ -33,6 +33,7 @@ import type { TenantPolicy } from '#domain/tenant.ts';
 import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import type { Catalog } from './catalog.ts';
+import { isOfClient } from './client-tools.ts';
 import type { Tool } from './define-tool.ts';
 import { COMMAND_NAMES, folderOf, isCommand, lineOf } from './exec-rules.ts';
 import { createFollowLinks } from './follow-links.ts';
@@ -70,7 +71,8 @@ export type CallStep =
   | 'shell'
   | 'allowed_always'
   | 'arguments'
-  | 'mcp_grant';
+  | 'mcp_grant'
+  | 'client_tool';
 
 interface Decided {
   readonly step: CallStep;
@@ -113,6 +115,14 @@ export interface AlwaysCall {
 
 /** Why people are asked about code of the workspace when the host does not confine commands fully (SH-6). */
 const OPEN_HOST = 'nothing keeps it from TempoClaw’s own keys on this host';
+
+/** The turn waits for the result, as for a decision. */
+const AT_CLIENT: Verdict = {
+  verdict: 'ask',
+  reason: 'the sender of the message runs it and answers with its result',
+  step: 'client_tool',
+  rule: null,
+};
 
 export function createCallRules(deps: {
   readonly catalog: Catalog;
@@ -186,6 +196,7 @@ export function createCallRules(deps: {
       if (command?.decision === 'deny') return verdictOf(command);
       const found = ruleOn(call, command);
       if (found?.rule.decision === 'deny') return byRule(found);
+      if (isOfClient(call.tool)) return AT_CLIENT;
       const always = alwaysAllowed(call, command);
       if (always) return always;
       if (found?.rule.decision === 'ask') return byRule(found);
@@ -202,6 +213,7 @@ export function createCallRules(deps: {
       const decision = decideTool(factOf(call.tool), layersOf(call));
       const denial = denialOf(call, decision);
       if (denial) return denial;
+      if (isOfClient(call.tool)) return AT_CLIENT;
       const found = ruleOn({ ...call, args: {} }, null);
       return found ? byRule(found) : byList(decision);
     },

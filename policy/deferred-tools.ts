@@ -4,7 +4,7 @@
  */
 import type { ToolDialect } from '#domain/agent.ts';
 import type { ChatMessage } from '#domain/turn/message.ts';
-import { CUSTOM_GROUP, type ToolGroup } from '#domain/policy/tool-groups.ts';
+import { CLIENT_GROUP, CUSTOM_GROUP, type ToolGroup } from '#domain/policy/tool-groups.ts';
 import type { Catalog } from './catalog.ts';
 import type { Tool } from './define-tool.ts';
 
@@ -48,7 +48,7 @@ export function promptTools(
   const waits = ({ name, mcp, common, group }: Tool): boolean => {
     if (mcp) return beyond.has(name);
     const isNeeded = common || name === TOOL_SEARCH || groups.some((needed) => needed === group);
-    return hasMany && !isNeeded && group !== CUSTOM_GROUP;
+    return hasMany && !isNeeded && group !== CUSTOM_GROUP && group !== CLIENT_GROUP;
   };
   const deferred = offered.includes(TOOL_SEARCH) ? tools.filter(waits).map(({ name }) => name) : [];
   if (deferred.length === 0) return { described: offered.filter((name) => name !== TOOL_SEARCH), deferred };

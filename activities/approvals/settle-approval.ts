@@ -12,6 +12,7 @@ import {
 import { coversTerms, type Decider, personOf, requestProblem } from '#domain/approval/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
+import { markOutside } from '#domain/text/outside-text.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import { type Guards, guardsUntil } from '../guards.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
@@ -165,16 +166,11 @@ async function settleDecision(
   decision: DecideInput,
 ): Promise<SettleApprovalResult> {
   if (basis.tool === BUDGET_ASK) return settleBudget(deps, settled, basis, decision);
+  if (basis.terms.client_tool) return settleClientCall(deps, settled, basis, decision);
   if (basis.form) return settleForm(deps, settled, { ...basis, form: basis.form }, decision);
   switch (decision.decision) {
-    case 'reject': {
-      const text = `ApprovalDenied: ${settled.by} denied the call${whyWords(settled.note)} It has not run.`;
-      return deps.approvals.settle({
-        ...settled,
-        status: 'denied',
-        call: { ok: false, code: 'ApprovalDenied', text },
-      });
-    }
+    case 'reject':
+      return settleRejected(deps, settled);
     case 'respond': {
       const text = `${settled.by} answered instead of running the call: ${deps.scrubber.text(decision.text ?? '')}`;
       return deps.approvals.settle({ ...settled, status: 'responded', call: { ok: true, text } });
@@ -184,6 +180,35 @@ async function settleDecision(
     case 'approve_always':
     case 'edit':
       return settleChange(deps, settled, basis, decision);
+  }
+}
+
+function settleRejected(deps: SettleApprovalDeps, settled: Settling): Promise<SettleApprovalResult> {
+  const text = `ApprovalDenied: ${settled.by} denied the call${whyWords(settled.note)} It has not run.`;
+  const call = { ok: false, code: 'ApprovalDenied', text } as const;
+  return deps.approvals.settle({ ...settled, status: 'denied', call });
+}
+
+/** Only the sender of the message can run it, so that an approval would run nothing. */
+async function settleClientCall(
+  deps: SettleApprovalDeps,
+  settled: Settling,
+  { tool }: ApprovalBasis,
+  { decision, text: result = '' }: DecideInput,
+): Promise<SettleApprovalResult> {
+  switch (decision) {
+    case 'reject':
+      return settleRejected(deps, settled);
+    case 'respond': {
+      const shown = { id: randomUUID(), source: tool, text: deps.scrubber.text(result) };
+      const call = { ok: true, text: markOutside(shown) } as const;
+      return deps.approvals.settle({ ...settled, status: 'responded', call });
+    }
+    default:
+      return refused(
+        'Unprocessable',
+        `${tool} runs where the message came from: send its result as the decision respond, or reject it`,
+      );
   }
 }
 

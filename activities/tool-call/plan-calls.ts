@@ -25,6 +25,7 @@ import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallToJudge, RuleScope, Verdict } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
+import { isOfClient } from '#policy/client-tools.ts';
 import { lineOf } from '#policy/exec-rules.ts';
 import type { NewApproval, NewCall } from '#store/turns/answer-record.ts';
 import type { CallRow, RecordedCall } from '#store/turns/step-basis.ts';
@@ -186,6 +187,8 @@ function judgeRequested(
   return { common, read, verdict };
 }
 
+const AT_CLIENT: AlwaysOffer = { refused: 'the sender of the message runs it' };
+
 async function planJudged(
   deps: PlanDeps,
   basis: CallBasis,
@@ -207,7 +210,8 @@ async function planJudged(
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
   const until = Math.round(basis.requestedAt + expires * 1000);
-  const always = offer ?? offerOf(deps, common, basis.place, terms, files);
+  const atClient = isOfClient(read.tool);
+  const always = atClient ? AT_CLIENT : (offer ?? offerOf(deps, common, basis.place, terms, files));
   return {
     call: { ...common, digest, verdict: 'ask', reason, approval_id },
     approval: {
@@ -220,7 +224,11 @@ async function planJudged(
       digest,
       reason,
       risk: verdict.risk,
-      terms: { ...terms, ...runsOf(deps.wall, read.tool, basis.place) },
+      terms: {
+        ...terms,
+        ...runsOf(deps.wall, read.tool, basis.place),
+        ...(atClient && { client_tool: true }),
+      },
       expires,
       expires_at: new Date(until).toISOString(),
       always,

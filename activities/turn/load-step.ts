@@ -4,6 +4,7 @@ import { answerIdOf } from '#domain/ids.ts';
 import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import type { CallModelInput, CallModelResult } from '#domain/turn/turn.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
+import { withClientTools } from '#policy/client-tools.ts';
 import { hideTexts, type Scrubber } from '#store/secrets/scrubber.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { Attempt } from '../attempt.ts';
@@ -38,7 +39,8 @@ export async function loadStep(
   if (!basis.agent)
     throw new Failure('NotFound', `agent ${basis.agent_key} does not exist; create it or name another`);
   const agent = agentOfTurn(basis.agent, basis.context);
-  const catalog = await deps.catalogs.of(input.tenant, agent.key, basis.tools_version);
+  const ofAgent = await deps.catalogs.of(input.tenant, agent.key, basis.tools_version);
+  const catalog = withClientTools(ofAgent, basis.context);
   return { ...basis, ...input, agent, catalog, attempt, knownUpTo: known.position };
 }
 

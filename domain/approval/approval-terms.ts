@@ -20,6 +20,8 @@ export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
 export interface RecordedTerms extends ApprovalTerms {
   /** Where the call runs its commands; absent for other calls. */
   readonly runs?: RunsAt;
+  /** The sender of the message runs the call and answers with its result: it can be neither approved nor edited. */
+  readonly client_tool?: true;
 }
 
 const TERMS = [

@@ -262,12 +262,17 @@ export function workContext(context: MessageContext): MessageContext {
     within: _within,
     delegation: _delegation,
     team: _team,
+    client_tools: _clientTools,
     ...rest
   } = context;
   return rest;
 }
 
 /** The same for a subagent, whose tools are limited to its parent's. */
-export function subagentContext({ allowed_tools: _allowed, ...context }: MessageContext): MessageContext {
+export function subagentContext({
+  allowed_tools: _allowed,
+  client_tools: _clientTools,
+  ...context
+}: MessageContext): MessageContext {
   return context;
 }

@@ -24,6 +24,9 @@ export type ToolGroup = (typeof TOOL_GROUPS)[number];
 /** Tools that a tenant has defined: a group beside the native ones. */
 export const CUSTOM_GROUP = 'custom';
 
+/** Tools that the sender of a message runs. */
+export const CLIENT_GROUP = 'client';
+
 /** The tools of MCP servers: `group:mcp` for all, and `group:mcp:SERVER` for those of one. */
 export const MCP_GROUP = 'mcp';
 
@@ -39,7 +42,7 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
 export interface PolicyTool {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** One of TOOL_GROUPS or CUSTOM_GROUP; undefined for tools of MCP servers. */
+  /** One of TOOL_GROUPS, CUSTOM_GROUP or CLIENT_GROUP; undefined for tools of MCP servers. */
   readonly group?: string;
   /** The MCP server that the tool comes from; such a tool is not native. */
   readonly mcpServer?: string;
@@ -58,6 +61,7 @@ const OUTSIDE_SOURCES = [
   'group:ui',
   'group:mcp',
   'group:custom',
+  'group:client',
   'group:media_read',
   'credentialed_exec',
   'group:teams',
@@ -103,6 +107,7 @@ export function isNativeGroup(pattern: string): boolean {
   const group = pattern.slice(GROUP.length);
   return (
     group === CUSTOM_GROUP ||
+    group === CLIENT_GROUP ||
     group === MCP_GROUP ||
     Object.hasOwn(COMPOSITES, group) ||
     TOOL_GROUPS.some((known) => matchGlob(group, known))
@@ -122,6 +127,6 @@ export function patternProblem(pattern: string): string | undefined {
   if (!pattern.startsWith(GROUP)) return undefined;
   const group = pattern.slice(GROUP.length);
   if (isNativeGroup(pattern) || /^mcp:.+$/.test(group)) return undefined;
-  const known = [...TOOL_GROUPS, ...Object.keys(COMPOSITES), CUSTOM_GROUP, 'mcp', 'mcp:SERVER'];
+  const known = [...TOOL_GROUPS, ...Object.keys(COMPOSITES), CUSTOM_GROUP, CLIENT_GROUP, 'mcp', 'mcp:SERVER'];
   return `there is no group "${group}"; there are ${known.join(', ')}`;
 }

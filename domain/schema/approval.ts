@@ -65,6 +65,10 @@ export const approvalSchema = z.object({
       .literal(true)
       .optional()
       .describe('Who decides by Temporal needs a decision token; this API needs none'),
+    client_tool: z
+      .literal(true)
+      .optional()
+      .describe('The sender of the message runs it: the decision is `respond` with its result, or `reject`'),
   }),
   always: alwaysSchema.describe('What `approve_always` would store, or why it is refused'),
   sandbox: jsonObjectSchema

@@ -1,6 +1,7 @@
 /** Messages and their outcomes. */
 import { z } from 'zod';
 import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../files/attachment.ts';
+import { clientToolsSchema } from './client-tool.ts';
 import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn/turn.ts';
 import {
   idSchema,
@@ -27,6 +28,9 @@ export const messageCreateSchema = z
       .optional()
       .describe('Artifacts: images are shown to models that see, others named to its tools'),
     allowed_tools: allowedTools.optional().describe('Narrows the agent’s tools for this turn'),
+    client_tools: clientToolsSchema
+      .optional()
+      .describe('Tools that you run: a call of one waits for your decision `respond` with its result'),
     channel: labelSchema.optional(),
     chat_id: labelSchema.optional(),
     user: labelSchema

@@ -8,6 +8,7 @@ import type { FailureType } from '../errors.ts';
 import type { DelegationContext } from '../assignment/delegation.ts';
 import type { GateCursor, ShownGate } from '../gate/gate.ts';
 import type { SubagentContext } from '../assignment/subagent.ts';
+import type { ClientTool } from './client-tool.ts';
 import type { UsedTools } from '../policy/used-tools.ts';
 import type { TeamContext } from '../team/team.ts';
 
@@ -42,6 +43,8 @@ export interface MessageContext {
   readonly channel?: string;
   readonly chat_id?: string;
   readonly allowed_tools?: readonly string[];
+  /** Tools that the sender runs, in the turn that the message starts; only our API's rows have them. */
+  readonly client_tools?: readonly ClientTool[];
   /** Scopes of the key that sent the message; only our API's rows have them. */
   readonly roles?: readonly string[];
   /** Id of the key that sent the message; only our API's rows have it. */

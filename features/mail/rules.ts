@@ -42,6 +42,7 @@ export function planMail(approval: MailedApproval, basis: MailBasis): MailPlan {
     [null, approval.agent_key].includes(scope.agent_key);
   // The feeds of those it works for have the event as well.
   if (isOwn && session !== approval.session_key) return { silent: 'not sent: its own session tells of it' };
+  if (approval.terms.client_tool) return { silent: 'not sent: a program answers it' };
   if (approval.status === 'pending')
     return decider === undefined ? 'ask' : { silent: `not sent: the reader may not decide it: ${decider}` };
   if (event !== 'approval.decided') return { silent: `not sent: it is ${approval.status} by now` };

@@ -8,7 +8,7 @@ import type {
   RefusedRequest,
   SettleApprovalResult,
 } from '#domain/approval/approval.ts';
-import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
+import type { RecordedTerms } from '#domain/approval/approval-terms.ts';
 import type { McpForm } from '#domain/form.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
@@ -39,7 +39,7 @@ export interface ApprovalBasis {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly digest: string;
-  readonly terms: ApprovalTerms;
+  readonly terms: RecordedTerms;
   /** The user whose turn it is. */
   readonly requester: string | null;
   readonly escalated: boolean;

@@ -6,9 +6,11 @@ import { type Attachment, attachmentLine } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
+import type { ClientTool } from '#domain/turn/client-tool.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type Caller, callerOf, userOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
+import { refuseTakenNames } from '../../client-tools.ts';
 import { stemOf } from '../../server/idempotency.ts';
 import { problems } from '../../server/openapi.ts';
 import { type Accepted, submitMessage } from '../../submit-message.ts';
@@ -32,7 +34,15 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         response: {
           200: messageReceiptSchema,
           202: messageReceiptSchema,
-          ...problems('NotFound', 'Conflict', 'SessionBusy', 'QueueFull', 'TooLarge', 'UnsupportedMedia'),
+          ...problems(
+            'NotFound',
+            'Conflict',
+            'SessionBusy',
+            'QueueFull',
+            'TooLarge',
+            'UnsupportedMedia',
+            'Unprocessable',
+          ),
         },
       },
     },
@@ -41,6 +51,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { key } = request.params;
       const { text, mode, attachments: refs = [], ...context } = request.body;
       const { wait } = request.query;
+      await refuseTakenNames(deps, caller.tenant, context.agent, context.client_tools);
       const session = await sessionOf(deps, caller.tenant, key, context);
       const place = { tenant: caller.tenant, session };
       const signal = endOf(reply);
@@ -110,6 +121,7 @@ interface RequestContext {
   readonly channel?: string | undefined;
   readonly chat_id?: string | undefined;
   readonly allowed_tools?: readonly string[] | undefined;
+  readonly client_tools?: readonly ClientTool[] | undefined;
 }
 
 export function contextOf(caller: Caller, context: RequestContext): MessageContext {
@@ -120,6 +132,7 @@ export function contextOf(caller: Caller, context: RequestContext): MessageConte
     channel: context.channel,
     chat_id: context.chat_id,
     allowed_tools: context.allowed_tools,
+    client_tools: context.client_tools,
     roles: [...caller.scopes],
     key: caller.keyId,
   };

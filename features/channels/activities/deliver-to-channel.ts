@@ -244,7 +244,8 @@ async function aboutApproval(
   if (!approval) return undefined;
   const posts = await postsOfApproval(db, channel.key, id);
   if (delivery.event === 'approval.requested') {
-    if (posts.length > 0 || approval.status !== 'pending') return undefined;
+    // People cannot run what a program of the sender runs.
+    if (posts.length > 0 || approval.status !== 'pending' || approval.terms.client_tool) return undefined;
     // A subagent's request is also in the feeds above it.
     if ((await firstAsking(db, delivery, id)) !== delivery.id) return undefined;
     const place = await approvalPlace(deps, tenant, channel, delivery.session_key);

@@ -39,6 +39,8 @@ export function toolRemedy(
       return 'name the tool or its group in tools.allow or tools.also_allow of the agent, or use a skill that names it';
     case 'mcp_grant':
       return 'see tempoclaw mcp grants SERVER';
+    case 'client_tool':
+      return 'decide respond with the result of the call';
     case 'arguments':
       return 'see tempoclaw tools show for the arguments';
     default:

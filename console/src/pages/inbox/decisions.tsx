@@ -20,7 +20,9 @@ export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsPro
   const open = useSignal<DialogKind | undefined>(undefined);
   const isBusy = useSignal(false);
   const isOpen = may('approve');
-  const isEditable = isOpen && !approval.is_masked;
+  // Its sender runs it, so that it can only be answered or rejected.
+  const mayRun = approval.terms.client_tool === undefined;
+  const isEditable = isOpen && mayRun && !approval.is_masked;
   const send = async (decision: Decision): Promise<void> => {
     if (!isOpen || isBusy.value) return;
     isBusy.value = true;
@@ -32,7 +34,7 @@ export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsPro
     if (kind === 'edit' ? isEditable : isOpen) open.value = kind;
   };
   const acts = {
-    approve: () => void send({ decision: 'approve' }),
+    approve: () => (mayRun ? void send({ decision: 'approve' }) : show('respond')),
     reject: () => show('reject'),
     edit: () => show('edit'),
   };
@@ -41,9 +43,11 @@ export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsPro
   return (
     <div class="buttons" role="group" aria-label={`Decision about ${approval.summary}`}>
       {hasKeys && <DecisionKeys {...acts} />}
-      <button type="button" class="primary" title={why ?? 'a'} disabled={isDisabled} onClick={acts.approve}>
-        Approve
-      </button>
+      {mayRun && (
+        <button type="button" class="primary" title={why ?? 'a'} disabled={isDisabled} onClick={acts.approve}>
+          Approve
+        </button>
+      )}
       {approval.always.allows && (
         <button
           type="button"
@@ -57,14 +61,16 @@ export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsPro
       <button type="button" title={why ?? 'r'} disabled={isDisabled} onClick={acts.reject}>
         Reject…
       </button>
-      <button
-        type="button"
-        title={why ?? (approval.is_masked ? 'The arguments hide a secret' : 'e')}
-        disabled={isBusy.value || !isEditable}
-        onClick={acts.edit}
-      >
-        Edit…
-      </button>
+      {mayRun && (
+        <button
+          type="button"
+          title={why ?? (approval.is_masked ? 'The arguments hide a secret' : 'e')}
+          disabled={isBusy.value || !isEditable}
+          onClick={acts.edit}
+        >
+          Edit…
+        </button>
+      )}
       <button type="button" title={why} disabled={isDisabled} onClick={() => show('respond')}>
         Answer…
       </button>
