@@ -1,6 +1,6 @@
 /** Checks the tools that a message brings. */
 import { Failure } from '#domain/errors.ts';
-import type { ClientTool } from '#domain/turn/client-tool.ts';
+import type { ClientTool } from '#domain/schema/client-tool.ts';
 import type { ApiDeps } from './deps.ts';
 import { MAIN_AGENT } from './tenant-defaults.ts';
 

@@ -24,6 +24,7 @@ import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { memory } from './memory/feature.ts';
 import { nodes } from './nodes/feature.ts';
+import { openaiApi } from './openai-api/feature.ts';
 import { openaiCompatCall } from './openai-compat-call/feature.ts';
 import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
@@ -57,6 +58,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   media,
   memory,
   nodes,
+  openaiApi,
   openaiCompatCall,
   schedules,
   secureCli,

@@ -1,6 +1,6 @@
 /** Tools that the sender of a message runs, as tools of the catalog: judged, recorded and shown like all others. */
 import { toolError } from '#domain/tool.ts';
-import type { ClientTool } from '#domain/turn/client-tool.ts';
+import type { ClientTool } from '#domain/schema/client-tool.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { CLIENT_GROUP } from '#domain/policy/tool-groups.ts';
 import type { Catalog } from './catalog.ts';

@@ -8,7 +8,7 @@ import type { FailureType } from '../errors.ts';
 import type { DelegationContext } from '../assignment/delegation.ts';
 import type { GateCursor, ShownGate } from '../gate/gate.ts';
 import type { SubagentContext } from '../assignment/subagent.ts';
-import type { ClientTool } from './client-tool.ts';
+import type { ClientTool } from '../schema/client-tool.ts';
 import type { UsedTools } from '../policy/used-tools.ts';
 import type { TeamContext } from '../team/team.ts';
 

@@ -6,7 +6,7 @@ import { type Attachment, attachmentLine } from '#domain/files/attachment.ts';
 import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
-import type { ClientTool } from '#domain/turn/client-tool.ts';
+import type { ClientTool } from '#domain/schema/client-tool.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type Caller, callerOf, userOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';

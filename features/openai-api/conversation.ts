@@ -1,0 +1,67 @@
+/** What a client of OpenAI's protocols sends, whichever protocol it speaks. */
+import { createHash } from 'node:crypto';
+import { Failure } from '#domain/errors.ts';
+import type { ClientTool } from '#domain/schema/client-tool.ts';
+
+export type ClientMessage =
+  | { readonly role: 'user' | 'assistant'; readonly text: string }
+  /** The result of a call of one of the client's tools; `call` is the id of its approval. */
+  | { readonly role: 'tool'; readonly call: string; readonly text: string }
+  | {
+      readonly role: 'decision';
+      readonly approval: string;
+      readonly approve: boolean;
+      readonly reason?: string;
+    };
+
+export interface Conversation {
+  readonly agent: string;
+  /** Of the system and of developers: they begin a new session. */
+  readonly instructions: string;
+  readonly messages: readonly ClientMessage[];
+  readonly tools: readonly ClientTool[];
+  readonly user?: string | undefined;
+}
+
+export interface NewPart {
+  /** Up to the last answer. */
+  readonly before: readonly ClientMessage[];
+  readonly text: string;
+  readonly results: readonly Extract<ClientMessage, { role: 'tool' }>[];
+  readonly decisions: readonly Extract<ClientMessage, { role: 'decision' }>[];
+}
+
+/** Throws InvalidInput when nothing is new. */
+export function newPart(messages: readonly ClientMessage[]): NewPart {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const added = messages.slice(last + 1);
+  const part = {
+    before: messages.slice(0, last + 1),
+    text: added.flatMap((one) => (one.role === 'user' ? [one.text] : [])).join('\n\n'),
+    results: added.filter((one) => one.role === 'tool'),
+    decisions: added.filter((one) => one.role === 'decision'),
+  };
+  if (part.text.trim() === '' && part.results.length + part.decisions.length === 0)
+    throw new Failure('InvalidInput', 'The last message must be one of the user or the result of a tool');
+  return part;
+}
+
+/** Identifies a conversation by its messages, for this caller and agent. */
+export function digestOf(owner: string, agent: string, messages: readonly ClientMessage[]): Buffer {
+  const spoken = messages.flatMap((one) =>
+    'text' in one && one.text.trim() ? [[one.role, one.text.trim()]] : [],
+  );
+  return createHash('sha256')
+    .update(JSON.stringify([owner, agent, spoken]))
+    .digest();
+}
+
+/** The first message of a session, with the instructions and the messages that it does not have. */
+export function firstText({ instructions }: Conversation, { before, text }: NewPart): string {
+  const earlier = before.flatMap((one) => ('text' in one ? [`${one.role}: ${one.text}`] : []));
+  return [
+    ...(instructions ? [`Instructions of the application:\n${instructions}`] : []),
+    ...(earlier.length > 0 ? [`The conversation until now:\n${earlier.join('\n\n')}`] : []),
+    text,
+  ].join('\n\n---\n\n');
+}

@@ -1,0 +1,79 @@
+/** Requests of `/v1/chat/completions`. Fields that choose how a model writes are accepted; the agent has its own. */
+import { z } from 'zod';
+import { textSchema } from '#domain/schema/scalars.ts';
+import type { ClientTool } from '#domain/schema/client-tool.ts';
+import { clientToolsSchema } from '#domain/schema/client-tool.ts';
+import type { Conversation, ClientMessage } from '../conversation.ts';
+import { partsText } from './parts.ts';
+
+const text = textSchema(262_144);
+const content = z.union([
+  text,
+  z.array(z.looseObject({ type: z.string(), text: text.optional() })).max(1_000),
+]);
+
+const message = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: content.nullish(),
+  tool_call_id: z.string().max(300).optional(),
+});
+
+const tool = z.looseObject({
+  type: z.literal('function', 'only tools of the type function are passed on; an agent has its own'),
+  function: z.looseObject({
+    name: z.string(),
+    description: z.string().nullish(),
+    parameters: z.record(z.string(), z.unknown()).nullish(),
+  }),
+});
+
+export const chatRequestSchema = z.looseObject({
+  model: z.string().min(1).max(64).describe('The key of an agent'),
+  messages: z.array(message).min(1).max(5_000),
+  tools: z.array(tool).max(128).nullish(),
+  tool_choice: z.unknown().optional(),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  user: z.string().nullish(),
+  n: z.literal(1, 'must be 1').nullish(),
+});
+
+export type ChatRequest = z.output<typeof chatRequestSchema>;
+
+/** Throws a ZodError or Failure for what cannot be passed on. */
+export function readChatRequest({ model, messages, tools, tool_choice, user }: ChatRequest): Conversation {
+  const system = messages.filter(({ role }) => role === 'system' || role === 'developer');
+  return {
+    agent: model,
+    user: user ?? undefined,
+    instructions: system.map(({ content: parts }) => partsText(parts)).join('\n\n'),
+    messages: messages.flatMap(messagesOf),
+    tools: tool_choice === 'none' ? [] : clientTools((tools ?? []).map((one) => one.function)),
+  };
+}
+
+function messagesOf({
+  role,
+  content: parts,
+  tool_call_id: call = '',
+}: ChatRequest['messages'][number]): ClientMessage[] {
+  if (role === 'system' || role === 'developer') return [];
+  const spoken = partsText(parts);
+  return [role === 'tool' ? { role, call, text: spoken } : { role, text: spoken }];
+}
+
+interface NamedTool {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly parameters?: Record<string, unknown> | null | undefined;
+}
+
+export function clientTools(tools: readonly NamedTool[]): readonly ClientTool[] {
+  return clientToolsSchema.parse(
+    tools.map(({ name, description, parameters }) => ({
+      name,
+      ...(description && { description }),
+      ...(parameters && { parameters }),
+    })),
+  );
+}

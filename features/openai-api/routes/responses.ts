@@ -1,0 +1,122 @@
+/** `/v1/responses`: a response is what a turn writes until it ends or waits for its client. */
+import { z } from 'zod';
+import type { FastifyRequest } from 'fastify';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { reachableTurn } from '#api/found.ts';
+import { endOf } from '#api/routes/turns/messages.ts';
+import { type Caller, callerOf, signatureOf } from '#api/server/auth.ts';
+import { createSseReplies } from '#api/server/sse-replies.ts';
+import { createTurnFollower, followUntil } from '#api/turn-follower.ts';
+import { hasEnded } from '#api/turn-wait.ts';
+import { Failure } from '#domain/errors.ts';
+import type { TurnRow } from '#store/turns/turn-store.ts';
+import { startTurn, type StartedTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
+import { sendOpenaiError } from '../openai-error.ts';
+import { createResponseOutput, readResponseId } from '../response-output.ts';
+import {
+  readResponsesRequest,
+  responsesRequestSchema,
+  type ResponsesRequest,
+} from '../requests/responses.ts';
+import { namedSession } from '../requests/session-header.ts';
+import type { TurnPause } from '../turn-pause.ts';
+import { nameTurn } from './chat-completions.ts';
+
+const params = z.object({ id: z.string().max(300) });
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const replies = createSseReplies(app, deps);
+
+  app.post(
+    '/v1/responses',
+    {
+      config: { scope: 'run', repeatable: true },
+      errorHandler: sendOpenaiError,
+      schema: { hide: true, body: responsesRequestSchema },
+    },
+    async (request, reply) => {
+      const { body } = request;
+      const client: ClientRequest = { deps, caller: callerOf(request), request };
+      const conversation = readResponsesRequest(body);
+      const turn = await startTurn(client, conversation, await sessionNamedBy(deps, request, body));
+      nameTurn(reply, turn);
+      const output = createResponseOutput(turn, body);
+      const keep = () => keepAnswer(client, conversation, turn.session, output.text());
+      if (body.background && !body.stream) return output.response();
+      const follower = createTurnFollower(deps, client.caller, turn, turn.after);
+      if (body.stream) {
+        const ended = new AbortController();
+        return replies.open(request, reply, {
+          ended: ended.signal,
+          subscribe: follower.subscribe,
+          async sendNew(write) {
+            const { events, pause } = output.take(await follower.news());
+            if (pause) await keep();
+            for (const event of events)
+              await write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+            if (pause) ended.abort();
+          },
+        });
+      }
+      let over: TurnPause | undefined;
+      await followUntil(follower, endOf(reply), (news) => {
+        over = output.take(news).pause;
+        return over !== undefined;
+      });
+      if (over) await keep();
+      return output.response(over);
+    },
+  );
+
+  app.get(
+    '/v1/responses/:id',
+    { config: { scope: 'read' }, errorHandler: sendOpenaiError, schema: { hide: true, params } },
+    async (request) => {
+      const caller = callerOf(request);
+      const { row, turn } = await responseOr404(deps, caller, request.params.id);
+      const output = createResponseOutput(turn, { model: row.agent_key }, row.created_at);
+      return output.response(
+        output.take(await createTurnFollower(deps, caller, turn, turn.after).news()).pause,
+      );
+    },
+  );
+
+  app.post(
+    '/v1/responses/:id/cancel',
+    { config: { scope: 'run' }, errorHandler: sendOpenaiError, schema: { hide: true, params } },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { row, turn } = await responseOr404(deps, caller, request.params.id);
+      const stop = { level: 'now', turn_id: turn.id, by: signatureOf(caller) } as const;
+      if (!hasEnded(row)) await deps.temporal.stop(caller.tenant, turn.session, stop);
+      const output = createResponseOutput(turn, { model: row.agent_key }, row.created_at);
+      let over: TurnPause | undefined;
+      await followUntil(createTurnFollower(deps, caller, turn, turn.after), endOf(reply), (news) => {
+        over = output.take(news).pause;
+        return over?.kind === 'ended';
+      });
+      return output.response(over);
+    },
+  );
+}
+
+async function sessionNamedBy(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  { conversation, previous_response_id: previous }: ResponsesRequest,
+): Promise<string | undefined> {
+  if (previous) return (await responseOr404(deps, callerOf(request), previous)).turn.session;
+  if (conversation) return typeof conversation === 'string' ? conversation : conversation.id;
+  return namedSession(request);
+}
+
+async function responseOr404(
+  { pool }: ApiDeps,
+  caller: Caller,
+  id: string,
+): Promise<{ readonly row: TurnRow; readonly turn: StartedTurn }> {
+  const named = readResponseId(id);
+  const row = named && (await reachableTurn(pool, caller, named.turn));
+  if (!row) throw new Failure('NotFound', 'There is no response with this id');
+  return { row, turn: { session: row.session_key, id: row.id, after: named.after } };
+}
