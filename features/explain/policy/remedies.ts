@@ -11,6 +11,23 @@ const OWNERS: Readonly<Record<string, string>> = {
   agent: 'the agent (tempoclaw agents update)',
 };
 
+/** What changes a decision of each step, where the rule does not matter. */
+const REMEDIES: Partial<Readonly<Record<CallStep, string>>> = {
+  group_allow: 'name the tool in what the channel allows',
+  capability_deny: 'give the tool to the agent that started this one: a child never has more',
+  subagent_deny: 'give the tool to the agent that started this one: a child never has more',
+  leaf_deny: 'give the tool to the agent that started this one: a child never has more',
+  parent: 'give the tool to the agent that started this one: a child never has more',
+  request_allow: "name the tool in the message's allowed_tools",
+  skill_hides: 'see explain shell for the command',
+  shell: 'see explain shell for the command',
+  internal_only:
+    'name the tool or its group in tools.allow or tools.also_allow of the agent, or use a skill that names it',
+  mcp_grant: 'see tempoclaw mcp grants SERVER',
+  client_tool: 'decide respond with the result of the call',
+  arguments: 'see tempoclaw tools show for the arguments',
+};
+
 /** Undefined when the call is allowed. */
 export function toolRemedy(
   decision: 'allow' | 'ask' | 'deny',
@@ -19,33 +36,9 @@ export function toolRemedy(
 ): string | undefined {
   if (decision === 'allow') return undefined;
   const owner = OWNERS[step.split('_')[0] ?? ''] ?? 'the settings';
-  switch (step) {
-    case 'group_allow':
-      return 'name the tool in what the channel allows';
-    case 'capability_deny':
-      return `take ${rule} out of tools.deny; also_allow does not give back what a capability takes`;
-    case 'subagent_deny':
-    case 'leaf_deny':
-      return 'let the agent that started the subagent call it; no setting gives it to a subagent';
-    case 'parent':
-      return 'give the tool to the agent that started this one: a child never has more';
-    case 'request_allow':
-      return "name the tool in the message's allowed_tools";
-    case 'skill_hides':
-      return `name the tool in the allowed-tools of the skill (${rule}); the next turn has it again`;
-    case 'shell':
-      return 'see explain shell for the command';
-    case 'internal_only':
-      return 'name the tool or its group in tools.allow or tools.also_allow of the agent, or use a skill that names it';
-    case 'mcp_grant':
-      return 'see tempoclaw mcp grants SERVER';
-    case 'client_tool':
-      return 'decide respond with the result of the call';
-    case 'arguments':
-      return 'see tempoclaw tools show for the arguments';
-    default:
-      return listRemedy(decision, step, rule, owner);
-  }
+  const fixed = REMEDIES[step];
+  if (fixed !== undefined) return fixed;
+  return listRemedy(decision, step, rule, owner);
 }
 
 function listRemedy(decision: 'ask' | 'deny', step: CallStep, rule: string | null, owner: string): string {

@@ -33,47 +33,27 @@ export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsPro
   const show = (kind: DialogKind): void => {
     if (kind === 'edit' ? isEditable : isOpen) open.value = kind;
   };
-  const acts = {
+  const acts: Acts = {
     approve: () => (mayRun ? void send({ decision: 'approve' }) : show('respond')),
+    always: () => void send({ decision: 'approve_always' }),
     reject: () => show('reject'),
     edit: () => show('edit'),
+    respond: () => show('respond'),
   };
-  const why = isOpen ? undefined : 'Your key may not decide: it lacks the scope approve';
-  const isDisabled = isBusy.value || !isOpen;
   return (
     <div class="buttons" role="group" aria-label={`Decision about ${approval.summary}`}>
       {hasKeys && <DecisionKeys {...acts} />}
+      {mayRun && <RunButtons approval={approval} acts={acts} isBusy={isBusy.value} />}
+      <DecisionButton label="Reject…" hint="r" isBusy={isBusy.value} onClick={acts.reject} />
       {mayRun && (
-        <button type="button" class="primary" title={why ?? 'a'} disabled={isDisabled} onClick={acts.approve}>
-          Approve
-        </button>
-      )}
-      {approval.always.allows && (
-        <button
-          type="button"
-          title={why ?? `Also allows ${approval.always.allows} from now on`}
-          disabled={isDisabled}
-          onClick={() => void send({ decision: 'approve_always' })}
-        >
-          Always
-        </button>
-      )}
-      <button type="button" title={why ?? 'r'} disabled={isDisabled} onClick={acts.reject}>
-        Reject…
-      </button>
-      {mayRun && (
-        <button
-          type="button"
-          title={why ?? (approval.is_masked ? 'The arguments hide a secret' : 'e')}
-          disabled={isBusy.value || !isEditable}
+        <DecisionButton
+          label="Edit…"
+          hint={approval.is_masked ? 'The arguments hide a secret' : 'e'}
+          isBusy={isBusy.value || !isEditable}
           onClick={acts.edit}
-        >
-          Edit…
-        </button>
+        />
       )}
-      <button type="button" title={why} disabled={isDisabled} onClick={() => show('respond')}>
-        Answer…
-      </button>
+      <DecisionButton label="Answer…" isBusy={isBusy.value} onClick={acts.respond} />
       {open.value && (
         <DecisionDialog
           kind={open.value}
@@ -88,8 +68,49 @@ export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsPro
   );
 }
 
+type Acts = Readonly<Record<'approve' | 'always' | 'reject' | 'edit' | 'respond', () => void>>;
+
+interface RunButtonsProps {
+  readonly approval: Approval;
+  readonly acts: Acts;
+  readonly isBusy: boolean;
+}
+
+function RunButtons({ approval: { always }, acts, isBusy }: RunButtonsProps) {
+  return (
+    <>
+      <DecisionButton label="Approve" hint="a" isBusy={isBusy} onClick={acts.approve} class="primary" />
+      {always.allows && (
+        <DecisionButton
+          label="Always"
+          hint={`Also allows ${always.allows} from now on`}
+          isBusy={isBusy}
+          onClick={acts.always}
+        />
+      )}
+    </>
+  );
+}
+
+interface DecisionButtonProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly isBusy: boolean;
+  readonly class?: string;
+  readonly onClick: () => void;
+}
+
+function DecisionButton({ label, hint, isBusy, onClick, ...props }: DecisionButtonProps) {
+  const why = may('approve') ? hint : 'Your key may not decide: it lacks the scope approve';
+  return (
+    <button type="button" title={why} disabled={isBusy || !may('approve')} onClick={onClick} {...props}>
+      {label}
+    </button>
+  );
+}
+
 /** The keys act on what is shown when they are pressed. */
-function DecisionKeys(acts: Readonly<Record<'approve' | 'reject' | 'edit', () => void>>) {
+function DecisionKeys(acts: Acts) {
   const newest = useNewest(acts);
   useShortcut(
     'a',
