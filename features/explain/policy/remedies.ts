@@ -11,15 +11,15 @@ const OWNERS: Readonly<Record<string, string>> = {
   agent: 'the agent (tempoclaw agents update)',
 };
 
+const OF_STARTER = 'let the agent that started the subagent call it; no setting gives it to a subagent';
+
 /** What changes a decision of each step, where the rule does not matter. */
 const REMEDIES: Partial<Readonly<Record<CallStep, string>>> = {
   group_allow: 'name the tool in what the channel allows',
-  capability_deny: 'give the tool to the agent that started this one: a child never has more',
-  subagent_deny: 'give the tool to the agent that started this one: a child never has more',
-  leaf_deny: 'give the tool to the agent that started this one: a child never has more',
+  subagent_deny: OF_STARTER,
+  leaf_deny: OF_STARTER,
   parent: 'give the tool to the agent that started this one: a child never has more',
   request_allow: "name the tool in the message's allowed_tools",
-  skill_hides: 'see explain shell for the command',
   shell: 'see explain shell for the command',
   internal_only:
     'name the tool or its group in tools.allow or tools.also_allow of the agent, or use a skill that names it',
@@ -38,6 +38,10 @@ export function toolRemedy(
   const owner = OWNERS[step.split('_')[0] ?? ''] ?? 'the settings';
   const fixed = REMEDIES[step];
   if (fixed !== undefined) return fixed;
+  if (step === 'capability_deny')
+    return `take ${rule} out of tools.deny; also_allow does not give back what a capability takes`;
+  if (step === 'skill_hides')
+    return `name the tool in the allowed-tools of the skill (${rule}); the next turn has it again`;
   return listRemedy(decision, step, rule, owner);
 }
 
