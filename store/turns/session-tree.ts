@@ -41,7 +41,7 @@ export function listWorkOfCalls(
     order by a.created_at, a.id`;
 }
 
-/** The work that these sessions gave, oldest first. */
+/** The work that those of these sessions gave that the reader sees, oldest first. */
 async function listWork(
   db: TenantDb,
   sessions: readonly string[],
@@ -49,7 +49,8 @@ async function listWork(
   limit: number,
 ): Promise<WorkRow[]> {
   const rows = await readRows<WorkRow>(db)`
-    with given as (select unnest(${[...sessions]}::text[]) as key)
+    with given as (select key from sessions s where s.tenant_id = ${db} and s.key = any (${[...sessions]}::text[])
+      and (${reader}::text is null or s.user_id = ${reader}))
     select * from (
       select ${ASSIGNMENT}
       from given join assignments a on a.tenant_id = ${db} and a.origin_session = given.key

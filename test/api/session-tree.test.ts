@@ -76,5 +76,20 @@ describe('DE-2 the work below a session', () => {
       assert.ok(tokens > 0);
     }
     assert.deepEqual(await tree(ann), done);
+
+    // A session below that has become another user's is left out with all that it gave.
+    const { session_key: outerSession } = outer;
+    await stack.pool.query('update sessions set user_id = $3 where tenant_id = $1 and key = $2', [
+      stack.tenant,
+      outerSession,
+      'bob',
+    ]);
+    assert.deepEqual(
+      (await tree(ann)).map(({ kind, session_key: session }) => [kind, session]),
+      [
+        ['delegation', null],
+        ['task', task.session_key],
+      ],
+    );
   });
 });
