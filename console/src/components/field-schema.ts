@@ -54,7 +54,8 @@ function kindOfSchema(schema: FieldSchema): FieldKind {
   if (type === 'string') return schema.format === 'date-time' ? 'time' : 'text';
   if (type === 'array') return KINDS_OF_ITEMS.get(kindOfSchema(items)) ?? 'json';
   if (isOneOrMore(schema)) return 'lines';
-  if (variantsOf(schema).length > 1) return 'variants';
+  if (variantsOf(schema).length > 1)
+    return variantsOf(schema).every(({ type }) => type === 'string') ? 'text' : 'variants';
   return Object.keys(properties).length > 0 ? 'group' : 'json';
 }
 

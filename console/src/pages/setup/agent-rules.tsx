@@ -81,7 +81,7 @@ function Answer({
             </p>
           ),
       )}
-      {tools.length > 0 && (
+      {!decision && (
         <p>
           {tools.map((name) => (
             <span key={name}>

@@ -32,6 +32,8 @@ interface KindOf<One> {
   readonly badge?: (row: One) => string | false;
   /** Parts of its second line. */
   readonly more: (row: One) => readonly ComponentChildren[];
+  /** Whether those of one agent can be read, also what it alone has. */
+  readonly isByAgent?: boolean;
   /** Words of the command that makes the first one. */
   readonly empty: string;
   /** The button that makes one, and where that is not the path of the list. */

@@ -19,15 +19,16 @@ interface SetupListProps {
 }
 
 export function SetupList({ kind }: SetupListProps) {
-  const { slug, title, path, key, scopes, make, empty } = kind;
+  const { slug, title, path, key, scopes, make, empty, isByAgent } = kind;
   const search = currentSearch.value;
   const filter = search.get('q') ?? '';
-  const address = `${path.slice(1)}?limit=200`;
+  const agent = search.get('agent') ?? '';
+  const address = `${path.slice(1)}?limit=200${agentQuery('&', agent)}`;
   const first = useRequestAt<ListPage<Row>>('GET', address);
   const older = useOlder<Row>(address);
   const page = first.data.value;
   const rows = [...(page?.data ?? []), ...older.rows.value].filter((row) => matches(row, filter));
-  const isOpen = may(scopes[1]);
+  const isMaking = search.has('new') && make !== undefined && may(scopes[1]);
   const reload = (): void => {
     older.clear();
     first.reload();
@@ -36,16 +37,7 @@ export function SetupList({ kind }: SetupListProps) {
     <>
       <div class="page-head">
         <h1>{title}</h1>
-        {make && (
-          <button
-            type="button"
-            disabled={!isOpen}
-            title={isOpen ? undefined : lacks(scopes[1])}
-            onClick={() => setSearch({ new: 'true' })}
-          >
-            {make[0]}
-          </button>
-        )}
+        <MakeButton kind={kind} />
         <input
           type="search"
           aria-label="Only with these words"
@@ -53,9 +45,22 @@ export function SetupList({ kind }: SetupListProps) {
           value={filter}
           onInput={({ currentTarget }) => setSearch({ q: currentTarget.value })}
         />
-        <CopyAsAt method="GET" address={address} command={[slug, 'list']} />
+        {isByAgent && (
+          <input
+            type="search"
+            aria-label="Of this agent"
+            placeholder="Agent"
+            value={agent}
+            onChange={({ currentTarget }) => setSearch({ agent: currentTarget.value.trim() })}
+          />
+        )}
+        <CopyAsAt
+          method="GET"
+          address={address}
+          command={[slug, 'list', ...(agent ? ['--agent', agent] : [])]}
+        />
       </div>
-      {search.has('new') && make && isOpen && <MakeForm kind={kind} reload={reload} />}
+      {isMaking && <MakeForm kind={kind} reload={reload} />}
       {first.problem.value && <ProblemNotice problem={first.problem.value} retry={reload} />}
       {page && rows.length === 0 && (
         <p class="notice">
@@ -77,6 +82,21 @@ export function SetupList({ kind }: SetupListProps) {
   );
 }
 
+function MakeButton({ kind: { make, scopes } }: SetupListProps) {
+  if (!make) return null;
+  const refusal = may(scopes[1]) ? undefined : lacks(scopes[1]);
+  return (
+    <button
+      type="button"
+      disabled={refusal !== undefined}
+      title={refusal}
+      onClick={() => setSearch({ new: 'true' })}
+    >
+      {make[0]}
+    </button>
+  );
+}
+
 interface SetupRowProps extends SetupListProps {
   readonly row: Row;
   readonly reload: () => void;
@@ -84,6 +104,7 @@ interface SetupRowProps extends SetupListProps {
 
 function SetupRow({ kind, row, reload }: SetupRowProps) {
   const id = String(row[kind.key]);
+  const agent = currentSearch.value.get('agent') ?? '';
   const content = (
     <>
       <span class="row-name">
@@ -95,7 +116,7 @@ function SetupRow({ kind, row, reload }: SetupRowProps) {
   );
   if (kind.page)
     return (
-      <a class="row" href={hrefOf('setup', kind.slug, id)}>
+      <a class="row" href={`${hrefOf('setup', kind.slug, id)}${agentQuery('?', agent)}`}>
         {content}
       </a>
     );
@@ -133,6 +154,10 @@ function MakeForm({ kind, reload }: Omit<SetupRowProps, 'row'>) {
       </button>
     </section>
   );
+}
+
+function agentQuery(sign: string, agent: string): string {
+  return agent === '' ? '' : `${sign}agent=${encodeURIComponent(agent)}`;
 }
 
 /** Whether each word of the filter is in it. */

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { addressOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { useRequestAt } from '../../api/use-request.ts';
-import { hrefOf, navigate } from '../../app/router.ts';
+import { currentSearch, hrefOf, navigate } from '../../app/router.ts';
 import { notify } from '../../app/toasts.tsx';
 import { CopyAsAt } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
@@ -15,10 +15,15 @@ import { type Kind, lacks, type Row } from './kind.ts';
 import { OperationForm } from './operation-form.tsx';
 import { Badge } from './setup-list.tsx';
 
+/** For states; the form keeps what it holds. */
+const REFRESH_MS = 5_000;
+
 export function SetupOne({ kind, id }: { readonly kind: Kind; readonly id: string }) {
-  const { slug, title, path, scopes, key, page, nameOf, Beside } = kind;
+  const { slug, title, path, scopes, key, page, nameOf, Beside, isByAgent } = kind;
+  const agent = (isByAgent && currentSearch.value.get('agent')) || undefined;
   const { address } = addressOf(`GET ${path}/{id}`, { params: { id } });
-  const { data, problem, reload } = useRequestAt<Row>('GET', address);
+  const { address: ofAgent } = addressOf(`GET ${path}/{id}`, { params: { id }, query: { agent } });
+  const { data, problem, reload } = useRequestAt<Row>('GET', ofAgent, undefined, { everyMs: REFRESH_MS });
   const saves = useSignal(0);
   const row = data.value;
   if (!row)
