@@ -34,6 +34,8 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     custom: { values: [has.tool] },
     'exec-allowlist': { values: ['alw_quokka'], isAnns: true },
     explain: { values: ['tool'], isEverybodys: true },
+    steps: { values: ['1'], isEverybodys: true },
+    compare: { values: [has.turn], isAnns: true },
     users: { values: ['ann'], isAnns: true, isEverybodys: true },
     forgettings: { values: ['fgt_quokka'] },
     entities: { values: [has.entities[1] ?? ''], isAnns: true },
