@@ -35,6 +35,7 @@ interface CallFacts {
   readonly state: string;
   readonly ok: boolean | null;
   readonly code: string | null;
+  readonly result: string | null;
   readonly approval: string | null;
   readonly used: boolean;
   readonly same: boolean;
@@ -103,7 +104,7 @@ async function checkCalls(
 ): Promise<void> {
   const { rows: calls } = await query<CallFacts>(
     stand,
-    `select c.id, c.tool, c.args::text as args, c.verdict, c.state, c.ok, c.code, a.status as approval,
+    `select c.id, c.tool, c.args::text as args, c.verdict, c.state, c.ok, c.code, c.result, a.status as approval,
        a.used_at is not null as used, a.digest = c.digest as same
      from tool_calls c left join approvals a on a.tenant_id = c.tenant_id and a.id = c.approval_id
      where c.tenant_id = $1 and c.turn_id = $2`,
@@ -115,7 +116,7 @@ async function checkCalls(
   if (!call) return assert.equal(times, 0, `I3: ${token} happened without a call`);
   assert.ok(times <= 1, `I3: the effect of ${call.id} happened ${times} times`);
   if (call.ok) assert.equal(times, 1, `I3: ${call.id} is done and its effect did not happen`);
-  if (call.code !== null && NOT_RUN.has(call.code))
+  if (saysItHasNotRun(call))
     assert.equal(times, 0, `I3: ${call.id} says ${call.code} and its effect happened`);
   else if (!call.ok) assert.match(call.code ?? '', /^(OutcomeUnknown|Cancelled)$/, `I3: ${call.id}`);
   if (call.verdict === 'ask' && (times > 0 || call.ok))
@@ -124,6 +125,13 @@ async function checkCalls(
       ['approved', true, true],
       `I4: ${call.id} ran without a matching approval`,
     );
+}
+
+/** A service that was away before it began is an error of the tool. */
+function saysItHasNotRun({ code, result }: CallFacts): boolean {
+  return code === 'ExecutionFailed'
+    ? result?.includes('the call has not run') === true
+    : NOT_RUN.has(code ?? '');
 }
 
 /** Checks that what readers saw has no gap and no duplicate. */

@@ -41,8 +41,9 @@ describe('messages that are refused', () => {
       n % 2 === 0 ? { decision: 'approve', by: 'eve' } : { decision: 'never', by: 'eve' },
     );
     const state = await live.until('all of them', async () => {
-      const now = await handle.query<ApprovalState>('state');
-      return now.refused === 10_000 ? now : undefined;
+      // A worker that is busy with the flood may not answer in time.
+      const now = await handle.query<ApprovalState>('state').catch(() => undefined);
+      return now?.refused === 10_000 ? now : undefined;
     });
     assert.deepEqual([state.status, state.last_refused?.by], ['pending', 'eve']);
     await live.until('the next run', async () => (await handle.describe()).runId !== first || undefined);
@@ -88,8 +89,8 @@ describe('messages that are refused', () => {
       n % 2 === 0 ? { by: 'eve' } : { by: { name: 'eve', member: 'nobody' }, result: 'x' },
     );
     const state = await live.until('all of them', async () => {
-      const now = await handle.query<{ refused?: number; status: string }>('state');
-      return now.refused !== undefined && now.refused >= 2_500 ? now : undefined;
+      const now = await handle.query<{ refused?: number; status: string }>('state').catch(() => undefined);
+      return now?.refused !== undefined && now.refused >= 2_500 ? now : undefined;
     });
     assert.equal(state.status, 'pending');
     assert.ok((await handle.describe()).historyLength < 5_000);
