@@ -12,6 +12,7 @@ import type { ToolCall } from '#cli/wire.ts';
 
 export function register(turns: Command): void {
   addCommand(turns, sessions, 'listSessionTurns');
+  for (const id of ['listTurnSteps', 'getTurnStep', 'compareTurns'] as const) addCommand(turns, resource, id);
   turns.command('show <id>').description('one turn and its tool calls').action(show);
 }
 
