@@ -12,7 +12,6 @@ import {
 import { coversTerms, type Decider, personOf, requestProblem } from '#domain/approval/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
-import { markOutside } from '#domain/text/outside-text.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import { type Guards, guardsUntil } from '../guards.ts';
 import { callDigest, canonical } from '../tool-call/call-digest.ts';
@@ -26,8 +25,9 @@ import type { ApprovalBasis, ApprovalLedger, DecisionProof } from '#store/approv
 import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { readDecider } from './read-decider.ts';
+import { settleClientCall, settleRejected } from './settle-client-call.ts';
 import { refused, settleForm, type Settling } from './settle-form.ts';
-import { settleUndecided, whyWords, withdrawnBy } from './settle-undecided.ts';
+import { settleUndecided, withdrawnBy } from './settle-undecided.ts';
 import { useTokens, type UseTokensDeps } from './use-tokens.ts';
 
 export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'>, UseTokensDeps {
@@ -180,35 +180,6 @@ async function settleDecision(
     case 'approve_always':
     case 'edit':
       return settleChange(deps, settled, basis, decision);
-  }
-}
-
-function settleRejected(deps: SettleApprovalDeps, settled: Settling): Promise<SettleApprovalResult> {
-  const text = `ApprovalDenied: ${settled.by} denied the call${whyWords(settled.note)} It has not run.`;
-  const call = { ok: false, code: 'ApprovalDenied', text } as const;
-  return deps.approvals.settle({ ...settled, status: 'denied', call });
-}
-
-/** Only the sender of the message can run it, so that an approval would run nothing. */
-async function settleClientCall(
-  deps: SettleApprovalDeps,
-  settled: Settling,
-  { tool }: ApprovalBasis,
-  { decision, text: result = '' }: DecideInput,
-): Promise<SettleApprovalResult> {
-  switch (decision) {
-    case 'reject':
-      return settleRejected(deps, settled);
-    case 'respond': {
-      const shown = { id: randomUUID(), source: tool, text: deps.scrubber.text(result) };
-      const call = { ok: true, text: markOutside(shown) } as const;
-      return deps.approvals.settle({ ...settled, status: 'responded', call });
-    }
-    default:
-      return refused(
-        'Unprocessable',
-        `${tool} runs where the message came from: send its result as the decision respond, or reject it`,
-      );
   }
 }
 

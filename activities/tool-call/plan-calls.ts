@@ -25,7 +25,6 @@ import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallToJudge, RuleScope, Verdict } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
-import { isOfClient } from '#policy/client-tools.ts';
 import { lineOf } from '#policy/exec-rules.ts';
 import type { NewApproval, NewCall } from '#store/turns/answer-record.ts';
 import type { CallRow, RecordedCall } from '#store/turns/step-basis.ts';
@@ -187,8 +186,6 @@ function judgeRequested(
   return { common, read, verdict };
 }
 
-const AT_CLIENT: AlwaysOffer = { refused: 'the sender of the message runs it' };
-
 async function planJudged(
   deps: PlanDeps,
   basis: CallBasis,
@@ -210,8 +207,7 @@ async function planJudged(
   const { terms = {} } = verdict;
   const expires = terms.expires_seconds ?? deps.approvalSeconds;
   const until = Math.round(basis.requestedAt + expires * 1000);
-  const atClient = isOfClient(read.tool);
-  const always = atClient ? AT_CLIENT : (offer ?? offerOf(deps, common, basis.place, terms, files));
+  const always = offer ?? offerOf(deps, common, basis.place, terms, files, read.tool);
   return {
     call: { ...common, digest, verdict: 'ask', reason, approval_id },
     approval: {
@@ -224,11 +220,7 @@ async function planJudged(
       digest,
       reason,
       risk: verdict.risk,
-      terms: {
-        ...terms,
-        ...runsOf(deps.wall, read.tool, basis.place),
-        ...(atClient && { client_tool: true }),
-      },
+      terms: { ...terms, ...runsOf(deps.wall, read.tool, basis.place) },
       expires,
       expires_at: new Date(until).toISOString(),
       always,

@@ -6,7 +6,9 @@ import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 import { type BoundFile, boundFilesWords } from '#domain/approval/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
 import type { PlannedCall } from '#domain/turn/turn.ts';
+import { isOfClient } from '#policy/client-tools.ts';
 import type { CallRules } from '#policy/call-rules.ts';
+import type { Tool } from '#policy/define-tool.ts';
 import type { NewCall } from '#store/turns/answer-record.ts';
 
 /** A permanent permission asks nobody again, so nobody would check the files again. */
@@ -19,7 +21,9 @@ export function offerOf(
   place: CommandPlace,
   { quorum }: ApprovalTerms,
   files: readonly BoundFile[],
+  called?: Pick<Tool, 'group'>,
 ): AlwaysOffer {
+  if (called && isOfClient(called)) return { refused: 'the sender of the message runs it' };
   if (sealed !== undefined) return { refused: 'it holds a secret' };
   if (files.length > 0) return { refused: RUNS_FILES };
   return rules.alwaysOffer({
