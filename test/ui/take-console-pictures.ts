@@ -102,13 +102,13 @@ async function workFor(clone: Clone, program: Program): Promise<readonly Shown[]
   );
   for (const [session, command] of [
     ['deploy', 'git push origin main && curl -fsS https://shop.example/health'],
-    ['cleanup', 'find . -name "*.tmp" -mtime +30 -delete'],
+    ['cleanup', 'npm publish --access public'],
   ] as const)
     await say(session, 'clerk', `exec ${JSON.stringify({ command })}`);
   const { data: turns } = await ask('GET', '/v1/sessions/shop/turns');
   const whole = turns.at(-1);
   return [
-    { name: 'inbox', path: 'inbox', pattern: /2 waiting/ },
+    { name: 'inbox', path: 'inbox', pattern: /[1-9] waiting/ },
     { name: 'sessions', path: 'sessions', pattern: /deploy/ },
     { name: 'session', path: 'sessions/shop', pattern: /best day/ },
     { name: 'canvas', path: 'sessions/shop-canvas', pattern: /beside this/ },
