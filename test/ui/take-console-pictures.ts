@@ -12,7 +12,6 @@ import { findChromium, sees, startBrowser } from './browser.ts';
 const IMAGES = fileURLToPath(new URL('../../docs/images/console/', import.meta.url));
 const SIZES = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const SCHEMES = ['light', 'dark'] as const;
-const QUALITY = 75;
 /** Fonts, charts and lists need time to settle. */
 const SETTLE_MS = 1_200;
 
@@ -58,7 +57,7 @@ async function take(page: Page, { name, path, pattern }: Shown, kind: string): P
   await page.goto(new URL(`/${path}`, page.url()).href);
   await sees(page, pattern);
   await page.waitForTimeout(SETTLE_MS);
-  await page.screenshot({ path: join(IMAGES, `${name}-${kind}.jpg`), type: 'jpeg', quality: QUALITY });
+  await page.screenshot({ path: join(IMAGES, `${name}-${kind}.png`) });
 }
 
 /** Lets agents work, and returns the pages that show it. */
@@ -70,9 +69,9 @@ async function workFor(clone: Clone, program: Program): Promise<readonly Shown[]
   await ask('POST', '/v1/agents', { key: 'notes', name: 'Notes', model });
   await ask('POST', '/v1/budgets', { scope: 'tenant', calls: 400, period: 'day' });
   await ask('POST', '/v1/schedules', {
-    name: 'morning report',
+    name: 'morning-report',
     agent: 'notes',
-    cron: '0 9 * * 1-5',
+    schedule: { kind: 'cron', expr: '0 9 * * 1-5', tz: 'Europe/Berlin' },
     message: 'Write the report.',
   });
   const say = (session: string, agent: string, text: string) =>
@@ -120,7 +119,7 @@ async function workFor(clone: Clone, program: Program): Promise<readonly Shown[]
     { name: 'agents', path: 'setup/agents', pattern: /clerk/ },
     { name: 'agent', path: 'setup/agents/clerk', pattern: /explain|Explain/ },
     { name: 'policy', path: 'setup/policy', pattern: /[Bb]acktest|Try/ },
-    { name: 'schedules', path: 'setup/schedules', pattern: /morning report/ },
+    { name: 'schedules', path: 'setup/schedules', pattern: /morning-report/ },
     { name: 'health', path: 'health', pattern: /[Ww]orkers/ },
   ];
 }
