@@ -120,7 +120,7 @@ async function workFor(clone: Clone, program: Program): Promise<readonly Shown[]
     { name: 'agent', path: 'setup/agents/clerk', pattern: /explain|Explain/ },
     { name: 'policy', path: 'setup/policy', pattern: /[Bb]acktest|Try/ },
     { name: 'schedules', path: 'setup/schedules', pattern: /morning-report/ },
-    { name: 'health', path: 'health', pattern: /[Ww]orkers/ },
+    { name: 'health', path: 'health', pattern: /prune_rows/ },
   ];
 }
 
