@@ -1,6 +1,6 @@
 /** Follows one turn for a protocol: what happened since the last look, and whether it ended or waits for somebody. */
 import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store.ts';
-import { readEvents } from '#store/event-store.ts';
+import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
@@ -34,6 +34,21 @@ export interface TurnNews {
 export interface FollowedTurn {
   readonly session: string;
   readonly id: string;
+}
+
+export interface StartedTurn extends FollowedTurn {
+  /** What it writes is in later events of the session. */
+  readonly after: number;
+}
+
+/** The last event of a session; later ones are new. */
+export async function lastEventOf(
+  { pool }: Pick<ApiDeps, 'pool'>,
+  tenant: string,
+  session: string,
+): Promise<number> {
+  const [row] = await readLastEventIds(pool, [{ tenant, session }]);
+  return row?.last ?? 0;
 }
 
 export interface TurnFollower {

@@ -1,7 +1,8 @@
 /** The feed of a session as readers see it; the SQL function `append_events` writes it. */
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { Pool } from './postgres/pool.ts';
-import { readRows } from './postgres/statements.ts';
+import type { ApprovalRow } from './approvals/approval-store.ts';
+import { readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
 
 interface EventRow {
@@ -63,4 +64,16 @@ export async function readLastEventIds(
     last: Number(row.event_seq),
     user: row.user_id,
   }));
+}
+
+/** The event of the session with which an approval was decided; undefined while it waits. */
+export async function decidedAt(
+  db: TenantDb,
+  { id, session_key, status }: Pick<ApprovalRow, 'id' | 'session_key' | 'status'>,
+): Promise<number | undefined> {
+  if (status === 'pending') return undefined;
+  const row = await readRow<{ id: string | null }>(db)`
+    select max(id) as id from events where tenant_id = ${db} and session_key = ${session_key}
+      and type = 'approval.decided' and data ->> 'approval_id' = ${id}`;
+  return row?.id ? Number(row.id) : undefined;
 }

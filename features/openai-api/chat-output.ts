@@ -3,9 +3,10 @@ import type { TurnNews } from '#api/turn-follower.ts';
 import type { ApprovalRow } from '#store/approvals/approval-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { type AnswerText, createAnswerText } from './answer-text.ts';
-import type { StartedTurn } from './start-turn.ts';
+import type { StartedTurn } from '#api/turn-follower.ts';
 import { openaiError } from './openai-error.ts';
-import { approvalText, pauseOf, type TurnPause } from './turn-pause.ts';
+import { pauseOf, type TurnPause } from '#api/turn-pause.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
 
 export interface ChatOutput {
   /** Takes what happened; returns the chunks that it adds, and why the answer is over. */
@@ -98,4 +99,13 @@ function usageOf({ input_tokens, output_tokens, cached_tokens }: TurnRow) {
     total_tokens: prompt_tokens + completion_tokens,
     prompt_tokens_details: { cached_tokens: Number(cached_tokens ?? 0) },
   };
+}
+
+/** For protocols in which nothing else says it. */
+function approvalText(approvals: readonly ApprovalRow[]): string {
+  const lines = approvals.map(
+    ({ id, summary }) =>
+      `Waits for an approval of: ${showHidden(summary)}\nA person decides it in the web console, or with \`npx tempoclaw approvals approve ${id}\`. Then ask again.`,
+  );
+  return lines.join('\n\n');
 }

@@ -3,8 +3,8 @@ import type { TurnNews } from '#api/turn-follower.ts';
 import type { ApprovalRow } from '#store/approvals/approval-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { createAnswerText } from './answer-text.ts';
-import type { StartedTurn } from './start-turn.ts';
-import { pauseOf, type TurnPause } from './turn-pause.ts';
+import type { StartedTurn } from '#api/turn-follower.ts';
+import { pauseOf, type TurnPause } from '#api/turn-pause.ts';
 
 /** What a response repeats of its request. */
 export interface ResponseFacts {

@@ -14,7 +14,7 @@ import { submitMessage } from '#api/submit-message.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall, McpRequest } from './mcp-request.ts';
 import { inputSchemaOf, readArguments } from './own-tool.ts';
-import { lastEventOf } from './report-progress.ts';
+import { lastEventOf } from '#api/turn-follower.ts';
 import { answerOfTurn } from './turn-answer.ts';
 
 const PREFIX = 'ask_';

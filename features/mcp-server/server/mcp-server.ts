@@ -28,7 +28,7 @@ import { takeAnswer } from './ask-client.ts';
 import { callCatalogTool, listCatalogTools } from './catalog-tools.ts';
 import { type Answered, type McpCall, type McpRequest, readError, toProtocolError } from './mcp-request.ts';
 import { inputSchemaOf, readArguments } from './own-tool.ts';
-import { lastEventOf } from './report-progress.ts';
+import { lastEventOf } from '#api/turn-follower.ts';
 import { answerOfTurn, errorResult } from './turn-answer.ts';
 import { addTasks, takesTasks, TASKS_OFFER } from './turn-tasks.ts';
 

@@ -1,17 +1,10 @@
 /** Reports a turn's progress to an MCP client, from the events of the session's feed. */
-import { readEvents, readLastEventIds } from '#store/event-store.ts';
+import { readEvents } from '#store/event-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
-import type { ApiDeps } from '#api/deps.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { McpCall } from './mcp-request.ts';
 
 const PAGE = 200;
-
-/** The last id of the feed; later events are new. */
-export async function lastEventOf({ pool }: ApiDeps, tenant: string, session: string): Promise<number> {
-  const [row] = await readLastEventIds(pool, [{ tenant, session }]);
-  return row?.last ?? 0;
-}
 
 /**
  * Reports the turn's events after the id `after` until the returned function is called, which resolves when all are

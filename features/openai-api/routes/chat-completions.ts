@@ -6,13 +6,14 @@ import { callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { createTurnFollower, followUntil } from '#api/turn-follower.ts';
 import { Failure } from '#domain/errors.ts';
-import { startTurn, type StartedTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
+import { startTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
+import type { StartedTurn } from '#api/turn-follower.ts';
 import { createChatOutput } from '../chat-output.ts';
 import { errorOf } from '../chat-output.ts';
 import { sendOpenaiError } from '../openai-error.ts';
 import { chatRequestSchema, readChatRequest } from '../requests/chat.ts';
 import { namedSession } from '../requests/session-header.ts';
-import type { TurnPause } from '../turn-pause.ts';
+import type { TurnPause } from '#api/turn-pause.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);

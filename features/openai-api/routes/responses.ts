@@ -10,7 +10,8 @@ import { createTurnFollower, followUntil } from '#api/turn-follower.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { Failure } from '#domain/errors.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
-import { startTurn, type StartedTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
+import { startTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
+import type { StartedTurn } from '#api/turn-follower.ts';
 import { sendOpenaiError } from '../openai-error.ts';
 import { createResponseOutput, readResponseId } from '../response-output.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type ResponsesRequest,
 } from '../requests/responses.ts';
 import { namedSession } from '../requests/session-header.ts';
-import type { TurnPause } from '../turn-pause.ts';
+import type { TurnPause } from '#api/turn-pause.ts';
 import { nameTurn } from './chat-completions.ts';
 
 const params = z.object({ id: z.string().max(300) });
