@@ -21,8 +21,8 @@ export interface CallAnswers {
 }
 
 export interface AnsweredTurn extends StartedTurn {
-  /** Ids of the calls that were answered. */
-  readonly calls: readonly string[];
+  /** Ids of the calls that were decided, whose results the turn has next. */
+  readonly decided: readonly string[];
 }
 
 /** Sends results and decisions; undefined when there are none. A repeated one changes nothing. */
@@ -44,7 +44,7 @@ export async function answerCalls(
     after:
       (await decidedAt(forTenant(deps.pool, caller.tenant), first)) ??
       (await lastEventOf(deps, caller.tenant, first.session_key)),
-    calls: rows.map(({ call_id: call }) => call),
+    decided: rows.slice(results.length).map(({ call_id: call }) => call),
   };
   for (const [at, { text }] of results.entries()) {
     const row = rows[at];

@@ -32,6 +32,7 @@ import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { tenantMove } from './tenant-move/feature.ts';
 import { terminalChat } from './terminal-chat/feature.ts';
+import { uiStream } from './ui-stream/feature.ts';
 import { web } from './web/feature.ts';
 import { webhooksIn } from './webhooks-in/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
@@ -66,6 +67,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   snapshots,
   tenantMove,
   terminalChat,
+  uiStream,
   web,
   webhooksIn,
   webhooksOut,

@@ -77,3 +77,10 @@ export async function decidedAt(
       and type = 'approval.decided' and data ->> 'approval_id' = ${id}`;
   return row?.id ? Number(row.id) : undefined;
 }
+
+/** The last event of the session before a turn's first one. */
+export async function turnBeganAfter(db: TenantDb, session: string, turn: string): Promise<number> {
+  const row = await readRow<{ id: string | null }>(db)`
+    select min(id) - 1 as id from events where tenant_id = ${db} and session_key = ${session} and turn_id = ${turn}`;
+  return Number(row?.id ?? 0);
+}

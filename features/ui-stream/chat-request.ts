@@ -1,0 +1,80 @@
+/** What a front end sends: the chat with all its messages, of which the last one has what is new. */
+import { z } from 'zod';
+import type { CallAnswers } from '#api/answer-calls.ts';
+import { Failure } from '#domain/errors.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { clientToolsSchema } from '#domain/schema/client-tool.ts';
+import { textSchema } from '#domain/schema/scalars.ts';
+
+const words = textSchema(262_144);
+
+/** Text, files, steps and calls of tools; the fields are those of the AI SDK's `UIMessage`. */
+const part = z.looseObject({
+  type: z.string().max(128),
+  text: words.optional(),
+  toolCallId: z.string().max(300).optional(),
+  state: z.string().max(64).optional(),
+  output: z.unknown().optional(),
+  errorText: words.optional(),
+  approval: z.looseObject({ id: z.string().max(300) }).optional(),
+});
+
+const message = z.looseObject({
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(part).max(5_000),
+});
+
+export const chatRequestSchema = z.looseObject({
+  id: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 letters, digits, ".", "_", ":" or "-"'),
+  messages: z.array(message).min(1).max(5_000),
+  tools: clientToolsSchema.optional().describe('Tools of the front end'),
+});
+
+type Part = z.output<typeof part>;
+export type ChatRequest = z.output<typeof chatRequestSchema>;
+
+export interface NewInChat extends CallAnswers {
+  readonly text: string;
+}
+
+/** Throws InvalidInput when nothing is new, Unprocessable for files. */
+export function readChat({ messages }: ChatRequest): NewInChat {
+  const last = messages.at(-1);
+  const parts = last?.parts ?? [];
+  const isUser = last?.role === 'user';
+  const text = isUser ? parts.map(textOf).join('\n') : '';
+  const results = isUser ? [] : parts.flatMap(resultOf);
+  const decisions = isUser ? [] : parts.flatMap(decisionOf);
+  if (text.trim() === '' && results.length + decisions.length === 0)
+    throw new Failure(
+      'InvalidInput',
+      'The last message has nothing new: no text of a user, no result, no decision',
+    );
+  return { text, results, decisions };
+}
+
+function textOf({ type, text = '' }: Part): string {
+  if (type === 'text') return text;
+  throw new Failure(
+    'Unprocessable',
+    `${type}: only text is passed on; upload files with POST /v1/artifacts and name them as artifact:ID`,
+  );
+}
+
+/** Calls of the front end's tools have the ids of their approvals. */
+function resultOf({ toolCallId: call = '', state, output, errorText }: Part): CallAnswers['results'] {
+  if (!call.startsWith('apr_')) return [];
+  if (state === 'output-available')
+    return [{ call, text: typeof output === 'string' ? output : (JSON.stringify(output) ?? '') }];
+  return state === 'output-error' ? [{ call, text: `Error: ${errorText ?? ''}` }] : [];
+}
+
+function decisionOf({ state, approval }: Part): CallAnswers['decisions'] {
+  if (state !== 'approval-responded' || !isRecord(approval)) return [];
+  const { id, approved, reason } = approval;
+  const words = typeof reason === 'string' && reason !== '' ? { reason: reason.slice(0, MAX_REASON) } : {};
+  return [{ approval: id, approve: approved === true, ...words }];
+}
+
+/** What a decision takes. */
+const MAX_REASON = 16_384;

@@ -1,0 +1,134 @@
+/**
+ * `/v1/ui/{agent}`: a chat whose id is chosen by the front end. A chat is a session, so that it goes on after any crash
+ * and whether or not somebody looks.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { answerCalls, refuseWhileWaiting } from '#api/answer-calls.ts';
+import { refuseTakenNames } from '#api/client-tools.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { reachableSession } from '#api/found.ts';
+import { contextOf, newId } from '#api/routes/turns/messages.ts';
+import { type Caller, callerOf } from '#api/server/auth.ts';
+import { createSseReplies } from '#api/server/sse-replies.ts';
+import { submitMessage } from '#api/submit-message.ts';
+import { createTurnFollower, lastEventOf, type StartedTurn, type TurnNews } from '#api/turn-follower.ts';
+import { nameSchema } from '#domain/schema/scalars.ts';
+import { turnBeganAfter } from '#store/event-store.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
+import { listToolCalls } from '#store/turns/tool-call-store.ts';
+import { findOpenTurn } from '#store/turns/turn-store.ts';
+import { type CallArguments, createChatChunks } from '../chat-chunks.ts';
+import { type ChatRequest, chatRequestSchema, readChat } from '../chat-request.ts';
+
+const params = z.object({ agent: nameSchema });
+const chatParams = params.extend({ id: chatRequestSchema.shape.id });
+
+/** Calls whose arguments are looked up at once. */
+const MAX_CALLS = 1_000;
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const replies = createSseReplies(app, deps);
+
+  app.post(
+    '/v1/ui/:agent',
+    { config: { scope: 'run', repeatable: true }, schema: { hide: true, params, body: chatRequestSchema } },
+    async (request, reply) => {
+      const { agent } = request.params;
+      const turn = await startTurn(deps, request, agent, request.body);
+      return stream(request, reply, turn, turn.decided);
+    },
+  );
+
+  app.get(
+    '/v1/ui/:agent/:id/stream',
+    { config: { scope: 'read' }, schema: { hide: true, params: chatParams } },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const session = sessionOf(request.params.id);
+      const db = forTenant(deps.pool, caller.tenant);
+      const open = (await reachableSession(deps.pool, caller, session)) && (await findOpenTurn(db, session));
+      // What waits is in the messages that the front end has.
+      if (!open || open.status === 'waiting_approval') return reply.code(204).send();
+      return stream(request, reply, {
+        session,
+        id: open.id,
+        after: await turnBeganAfter(db, session, open.id),
+      });
+    },
+  );
+
+  async function stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    turn: StartedTurn,
+    known: readonly string[] = [],
+  ): Promise<void> {
+    const caller = callerOf(request);
+    const follower = createTurnFollower(deps, caller, turn, turn.after);
+    const chunks = createChatChunks(turn.id, known);
+    const ended = new AbortController();
+    reply.headers({ 'x-vercel-ai-ui-message-stream': 'v1', 'x-tempoclaw-session': turn.session });
+    await replies.open(request, reply, {
+      ended: ended.signal,
+      subscribe: follower.subscribe,
+      async sendNew(write) {
+        const news = await follower.news();
+        const args = await argumentsOf(forTenant(deps.pool, caller.tenant), turn.id, news);
+        const { chunks: added, pause } = chunks.take(news, args);
+        for (const chunk of added) await write(`data: ${JSON.stringify(chunk)}\n\n`);
+        if (!pause) return;
+        await write('data: [DONE]\n\n');
+        ended.abort();
+      },
+    });
+  }
+}
+
+async function startTurn(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  agent: string,
+  body: ChatRequest,
+): Promise<StartedTurn & { readonly decided?: readonly string[] }> {
+  const caller = callerOf(request);
+  const added = readChat(body);
+  const answered = await answerCalls(deps, caller, added);
+  if (answered) return answered;
+  await refuseTakenNames(deps, caller.tenant, agent, body.tools);
+  const session = sessionOf(body.id);
+  await refuseWhileWaiting(deps, caller.tenant, session);
+  return submit(deps, request, caller, { agent, session, text: added.text, tools: body.tools });
+}
+
+async function submit(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  caller: Caller,
+  message: { agent: string; session: string; text: string; tools: ChatRequest['tools'] },
+): Promise<StartedTurn> {
+  const { agent, session, text, tools } = message;
+  const after = await lastEventOf(deps, caller.tenant, session);
+  const { receipt, keepTurn } = await submitMessage(deps, caller.tenant, {
+    ...newId(request, caller, 'ui', session),
+    session,
+    text,
+    mode: null,
+    context: contextOf(caller, { agent, client_tools: tools?.length ? tools : undefined }),
+    confinedTo: caller.confinedTo,
+  });
+  await keepTurn();
+  return { session, id: receipt.turn_id, after };
+}
+
+function sessionOf(chat: string): string {
+  return `ui-${chat}`;
+}
+
+/** Events of calls do not have their arguments. */
+async function argumentsOf(db: TenantDb, turn: string, { events }: TurnNews): Promise<CallArguments> {
+  if (!events.some(({ type }) => type === 'tool.started')) return new Map();
+  const steps = events.flatMap(({ type, data }) => (type === 'tool.started' ? [Number(data['step'])] : []));
+  const rows = await listToolCalls(db, turn, MAX_CALLS, [Math.min(...steps) - 1, MAX_CALLS]);
+  return new Map(rows.map(({ id, args }) => [id, args]));
+}
