@@ -33,12 +33,14 @@ async function main(): Promise<void> {
     const pages = await workFor(clone, program);
     const only = process.argv[2];
     const expected = pages.filter(({ name }) => only === undefined || only === name);
-    for (const [size, viewport] of Object.entries(SIZES))
-      for (const colorScheme of SCHEMES) {
-        const page = await logIn(browser, program, { viewport, colorScheme });
-        for (const shown of expected) await take(page, shown, `${size}-${colorScheme}`);
-        await page.context().close();
-      }
+    const kinds = Object.entries(SIZES).flatMap(([size, viewport]) =>
+      SCHEMES.map((colorScheme) => ({ kind: `${size}-${colorScheme}`, viewport, colorScheme })),
+    );
+    for (const { kind, ...options } of kinds) {
+      const page = await logIn(browser, program, options);
+      for (const shown of expected) await take(page, shown, kind);
+      await page.context().close();
+    }
   } finally {
     await browser.close();
     await clone.remove();
