@@ -8,7 +8,7 @@ export function Help() {
   useShortcut('?', 'Show the keys', open);
   return (
     <>
-      <button type="button" class="quiet" title="Keys (?)" aria-label="Keyboard help" onClick={open}>
+      <button type="button" class="quiet for-keys" title="Keys (?)" aria-label="Keyboard help" onClick={open}>
         ⌨
       </button>
       <dialog ref={dialog} aria-labelledby="help-title">
