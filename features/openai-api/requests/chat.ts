@@ -1,8 +1,8 @@
 /** Requests of `/v1/chat/completions`. Fields that choose how a model writes are accepted; the agent has its own. */
 import { z } from 'zod';
+import { Failure } from '#domain/errors.ts';
 import { textSchema } from '#domain/schema/scalars.ts';
-import type { ClientTool } from '#domain/schema/client-tool.ts';
-import { clientToolsSchema } from '#domain/schema/client-tool.ts';
+import { type ClientTool, clientToolsSchema } from '#domain/schema/client-tool.ts';
 import type { Conversation, ClientMessage } from '../conversation.ts';
 import { partsText } from './parts.ts';
 
@@ -40,7 +40,7 @@ export const chatRequestSchema = z.looseObject({
 
 export type ChatRequest = z.output<typeof chatRequestSchema>;
 
-/** Throws a ZodError or Failure for what cannot be passed on. */
+/** Throws Failure for what cannot be passed on. */
 export function readChatRequest({ model, messages, tools, tool_choice, user }: ChatRequest): Conversation {
   const system = messages.filter(({ role }) => role === 'system' || role === 'developer');
   return {
@@ -68,12 +68,20 @@ interface NamedTool {
   readonly parameters?: Record<string, unknown> | null | undefined;
 }
 
+/** Throws InvalidInput for names and sizes that tools may not have. */
 export function clientTools(tools: readonly NamedTool[]): readonly ClientTool[] {
-  return clientToolsSchema.parse(
+  const read = clientToolsSchema.safeParse(
     tools.map(({ name, description, parameters }) => ({
       name,
       ...(description && { description }),
       ...(parameters && { parameters }),
     })),
   );
+  if (read.success) return read.data;
+  const errors = read.error.issues.map(({ path, message }) => ({
+    pointer: ['body/tools', ...path].join('/'),
+    message,
+  }));
+  const [first] = errors;
+  throw new Failure('InvalidInput', `${first?.pointer}: ${first?.message}`, { errors });
 }

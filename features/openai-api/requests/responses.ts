@@ -57,7 +57,7 @@ export const responsesRequestSchema = z.looseObject({
 
 export type ResponsesRequest = z.output<typeof responsesRequestSchema>;
 
-/** Throws a ZodError or Failure for what cannot be passed on. */
+/** Throws Failure for what cannot be passed on. */
 export function readResponsesRequest(body: ResponsesRequest): Conversation {
   const { model, input, instructions, tools, tool_choice, user } = body;
   const items = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;

@@ -132,6 +132,8 @@ describe('IN-3 responses', () => {
       ask('Hello.', { tools: [{ ...WEATHER, name: 'exec' }] }),
       OpenAI.UnprocessableEntityError,
     );
+    await assert.rejects(ask('Hello.', { tools: [{ ...WEATHER, name: 'a b' }] }), OpenAI.BadRequestError);
+    await assert.rejects(ask('Hello.', { tools: [WEATHER, WEATHER] }), OpenAI.BadRequestError);
     for (const body of [
       'null',
       '[]',
