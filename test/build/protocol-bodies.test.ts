@@ -1,0 +1,101 @@
+/** IN-3, IN-11: what a protocol's client sends wrong is refused in words, and is never an error of ours. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+const BODIES = 300;
+const TOOL = { name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } };
+/** What is accepted, in parts that a client may get wrong. No text of it may start a turn that goes on. */
+const DOORS: Readonly<Record<string, object>> = {
+  '/v1/chat/completions': {
+    model: 'main',
+    messages: [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
+      { role: 'tool', tool_call_id: 'apr_none', content: 'x' },
+    ],
+    tools: [{ type: 'function', function: TOOL }],
+    stream: false,
+    user: 'ann',
+  },
+  '/v1/responses': {
+    model: 'main',
+    input: [
+      { role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] },
+      { type: 'function_call_output', call_id: 'apr_none', output: 'x' },
+      { type: 'mcp_approval_response', approval_request_id: 'apr_none', approve: true },
+    ],
+    tools: [{ type: 'function', ...TOOL }],
+    previous_response_id: 'resp_turn_none.1',
+    conversation: { id: 'protocol' },
+  },
+  '/v1/ui/main': {
+    id: 'protocol',
+    messages: [
+      { role: 'user', parts: [{ type: 'text', text: 'Hello.' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'dynamic-tool', toolCallId: 'apr_none', state: 'output-available', output: {} },
+          { type: 'dynamic-tool', state: 'approval-responded', approval: { id: 'apr_none', approved: true } },
+        ],
+      },
+    ],
+    tools: [TOOL],
+  },
+};
+
+describe('IN-3 IN-11 bodies of protocols', () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack();
+  });
+  after(() => stack.stop());
+
+  for (const [path, body] of Object.entries(DOORS))
+    it(`${path} refuses ${BODIES} wrong ones without an error of ours`, async () => {
+      const wrong = fc.oneof(
+        fc.json(),
+        fc
+          .tuple(fc.constantFrom(...placesIn(body)), fc.anything({ maxDepth: 2 }))
+          .map(([place, value]) => JSON.stringify(replaced(body, place, value))),
+      );
+      await fc.assert(
+        fc.asyncProperty(wrong, async (sent) => {
+          const answer = await fetch(`${stack.url}${path}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${stack.key}`, 'content-type': 'application/json' },
+            body: sent,
+          });
+          const text = await answer.text();
+          assert.ok(
+            answer.status < 500 && (answer.status >= 400 || answer.status === 200),
+            `${answer.status}: ${sent}: ${text}`,
+          );
+        }),
+        { numRuns: BODIES },
+      );
+    });
+});
+
+type Place = readonly (string | number)[];
+
+/** The ways to every value inside. */
+function placesIn(value: unknown, place: Place = []): Place[] {
+  if (typeof value !== 'object' || value === null) return [place];
+  const inner = Object.entries(value).flatMap(([key, one]) =>
+    placesIn(one, [...place, Array.isArray(value) ? Number(key) : key]),
+  );
+  return place.length > 0 ? [place, ...inner] : inner;
+}
+
+function replaced(value: unknown, [key, ...rest]: Place, by: unknown): unknown {
+  if (key === undefined) return by;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<
+    string | number,
+    unknown
+  >;
+  copy[key] = replaced(copy[key], rest, by);
+  return copy;
+}
