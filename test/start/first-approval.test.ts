@@ -33,7 +33,7 @@ describe('IN-7 a first approval', { skip }, () => {
     await page.getByLabel('Message').fill('run a command');
     await page.getByLabel('Message').press('Enter');
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
-    await sees(page, /It printed: 42/, /idle/);
+    await sees(page, /It printed:\s+42/, /idle/);
     const seconds = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`;
     t.diagnostic(
       `${seconds(began)} from npm start, which includes building the console; ${seconds(started)} in the browser`,
