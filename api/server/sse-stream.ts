@@ -16,6 +16,8 @@ const RETRY_MS = 2_000;
 export interface SseSource {
   /** Calls `wake` when there may be something new; returns a function that ends this. */
   readonly subscribe: (wake: () => void) => () => void;
+  /** False: its reader does not reconnect. Some clients take the time for that as an event. */
+  readonly resumes?: false;
   /** Ends the stream when it is aborted: the reader may not read this any more. */
   readonly ended?: AbortSignal;
   /** Writes everything new, frame by frame; each write waits for the reader. */
@@ -28,7 +30,7 @@ export interface SseSource {
  */
 export async function streamSse(
   response: ServerResponse,
-  { subscribe, sendNew }: SseSource,
+  { subscribe, sendNew, resumes }: SseSource,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<void> {
@@ -37,7 +39,7 @@ export async function streamSse(
   signal.addEventListener('abort', bell.ring);
   const send = (frame: string): Promise<void> => write(response, frame, signal);
   try {
-    await send(`retry: ${RETRY_MS}\n\n`);
+    if (resumes !== false) await send(`retry: ${RETRY_MS}\n\n`);
     while (!signal.aborted) {
       await sendNew(send, signal);
       if ((await bell.wait(HEARTBEAT_MS)) === 'silence') await send(': still here\n\n');

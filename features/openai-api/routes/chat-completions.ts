@@ -36,6 +36,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (body.stream) {
         const ended = new AbortController();
         return replies.open(request, reply, {
+          resumes: false,
           ended: ended.signal,
           subscribe: follower.subscribe,
           async sendNew(write) {

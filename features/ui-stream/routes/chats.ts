@@ -70,6 +70,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     const ended = new AbortController();
     reply.headers({ 'x-vercel-ai-ui-message-stream': 'v1', 'x-tempoclaw-session': turn.session });
     await replies.open(request, reply, {
+      resumes: false,
       ended: ended.signal,
       subscribe: follower.subscribe,
       async sendNew(write) {
