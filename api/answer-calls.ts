@@ -40,10 +40,7 @@ export async function answerCalls(
   const started = {
     session: first.session_key,
     id: first.turn_id,
-    // What follows an answer that was sent before is sent again.
-    after:
-      (await decidedAt(forTenant(deps.pool, caller.tenant), first)) ??
-      (await lastEventOf(deps, caller.tenant, first.session_key)),
+    after: await answeredAfter(deps, caller, rows),
     decided: rows.slice(results.length).map(({ call_id: call }) => call),
   };
   for (const [at, { text }] of results.entries()) {
@@ -61,6 +58,18 @@ export async function answerCalls(
     await decideAs(deps, caller, row, { ...body, digest: row.digest });
   }
   return started;
+}
+
+/** What follows answers that were all sent before is sent again. */
+async function answeredAfter(
+  deps: ApiDeps,
+  { tenant }: Caller,
+  rows: readonly ApprovalRow[],
+): Promise<number> {
+  const db = forTenant(deps.pool, tenant);
+  const times = await Promise.all(rows.map((row) => decidedAt(db, row)));
+  const isNew = times.some((at) => at === undefined);
+  return isNew ? lastEventOf(deps, tenant, rows[0]?.session_key ?? '') : Math.max(...times.map(Number));
 }
 
 async function approvalOf(deps: ApiDeps, caller: Caller, id: string): Promise<ApprovalRow> {

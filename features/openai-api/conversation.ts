@@ -31,13 +31,14 @@ export interface NewPart {
   readonly decisions: readonly Extract<ClientMessage, { role: 'decision' }>[];
 }
 
-/** Throws InvalidInput when nothing is new. */
+/** Throws InvalidInput when nothing is new. Calls are answers without text, which come before their results. */
 export function newPart(messages: readonly ClientMessage[]): NewPart {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = messages.findLastIndex((one) => one.role === 'assistant' && one.text.trim() !== '');
   const added = messages.slice(last + 1);
+  const spoken = added.slice(added.findLastIndex(({ role }) => role !== 'user') + 1);
   const part = {
     before: messages.slice(0, last + 1),
-    text: added.flatMap((one) => (one.role === 'user' ? [one.text] : [])).join('\n\n'),
+    text: spoken.flatMap((one) => ('text' in one ? [one.text] : [])).join('\n\n'),
     results: added.filter((one) => one.role === 'tool'),
     decisions: added.filter((one) => one.role === 'decision'),
   };

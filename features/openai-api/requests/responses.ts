@@ -87,7 +87,7 @@ function messagesOf(item: Item): ClientMessage[] {
     const { approval_request_id: approval, approve, reason } = item as z.output<typeof approvalResponse>;
     return [{ role: 'decision', approval, approve, ...(reason && { reason }) }];
   }
-  return [];
+  return [{ role: 'assistant', text: '' }];
 }
 
 function isMessage(item: Item): item is Message {
