@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { eventually } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { findChromium, sees, startBrowser } from './browser.ts';
 import { assertAccessible, buildFiles, type ConsolePage, logIn, openConsole } from './console-page.ts';
@@ -89,14 +90,16 @@ describe('IN-7 talking in the console', { skip }, () => {
       await route.fetch();
       await route.abort();
     });
-    await write(page, 'Only once.');
+    // Its turn runs when it is sent again.
+    await write(page, 'wait {"timeMs":4000}');
     await sees(page, /does not answer/);
     await page.unroute('**/messages');
+    await sees(page, /running/);
     await page.getByLabel('Message').press('Enter');
-    await page.waitForFunction(`document.querySelector('textarea').value === ''`);
+    assert.ok(await eventually(async () => (await page.getByLabel('Message').inputValue()) === ''));
     await sees(page, /idle/);
     const { rows } = await stack.pool.query(
-      `select count(*)::int as n from messages where tenant_id = $1 and role = 'user' and text = 'Only once.'`,
+      `select count(*)::int as n from messages where tenant_id = $1 and session_key = 'lost' and role = 'user' and text like 'wait {%'`,
       [stack.tenant],
     );
     assert.deepEqual(rows, [{ n: 1 }]);

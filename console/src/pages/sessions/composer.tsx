@@ -33,7 +33,7 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
   const files = useSignal<readonly UploadedFile[]>([]);
   const isBusy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const { keyOf, forget } = useDraftKey();
+  const { requestOf, forget } = useDraft();
   useShortcut(
     'c',
     'Write a message',
@@ -48,10 +48,11 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
       ...(isRunning && { mode: mode.value }),
       ...(files.value.length > 0 && { attachments: files.value.map(({ id }) => `artifact:${id}`) }),
     };
+    const draft = requestOf(body, mode.value);
     const result = await request(
       'POST /v1/sessions/{key}/messages',
-      { params: { key: session }, body },
-      { key: keyOf(body) },
+      { params: { key: session }, body: draft.body },
+      { key: draft.key },
     );
     isBusy.value = false;
     if (!result.ok) return notify('failed', problemText(result.problem));
@@ -118,17 +119,28 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
   );
 }
 
-/** One key for a draft until it is accepted: when an answer was lost, sending it again does not say it twice. */
-function useDraftKey() {
-  const draft = useRef({ content: '', key: '' });
+type Body = RequestParts<'POST /v1/sessions/{key}/messages'>['body'];
+
+interface Draft {
+  readonly content: string;
+  readonly body: Body;
+  readonly key: string;
+}
+
+/**
+ * One request for a draft until it is accepted: when an answer was lost, sending it again does not say it twice. What it
+ * says beside the draft stays as it was, though the turn may run by now.
+ */
+function useDraft() {
+  const draft = useRef<Draft | undefined>(undefined);
   return {
-    keyOf(body: RequestParts<'POST /v1/sessions/{key}/messages'>['body']): string {
-      const content = JSON.stringify(body);
-      if (content !== draft.current.content) draft.current = { content, key: randomId() };
-      return draft.current.key;
+    requestOf(body: Body, chosen: string): Draft {
+      const content = JSON.stringify([body.text, body.attachments, chosen]);
+      if (content !== draft.current?.content) draft.current = { content, body, key: randomId() };
+      return draft.current;
     },
     forget(): void {
-      draft.current = { content: '', key: '' };
+      draft.current = undefined;
     },
   };
 }
