@@ -119,7 +119,7 @@ describe('IN-11 chats of front ends', () => {
 
   it('are found again by a page that was loaded anew', async () => {
     const held = await stack.ask('POST', '/v1/sessions/ui-again/messages', {
-      body: { text: 'wait {"seconds":2}\nthen\nStill here.' },
+      body: { text: 'wait {"timeMs":2000}\nthen\nStill here.' },
     });
     assert.equal(held.status, 202);
     const stream = await transportOf().reconnectToStream({ chatId: 'again' });
