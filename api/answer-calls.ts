@@ -1,14 +1,13 @@
 /** Takes what a client of a protocol sends about calls that wait: results of its own tools, and decisions. */
 import { Failure } from '#domain/errors.ts';
 import { type ApprovalRow, findVisibleApproval } from '#store/approvals/approval-store.ts';
-import { decidedAt } from '#store/event-store.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
-import { findOpenTurn } from '#store/turns/turn-store.ts';
-import { decideAs } from './approvals/decide-as.ts';
+import { findRequest } from '#store/event-store.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
+import { decideAs, type DecisionBody } from './approvals/decide-as.ts';
 import type { ApiDeps } from './deps.ts';
 import { reachableSession } from './found.ts';
 import { type Caller, requireScope } from './server/auth.ts';
-import { lastEventOf, type StartedTurn } from './turn-follower.ts';
+import type { StartedTurn } from './turn-follower.ts';
 
 export interface CallAnswers {
   /** `call`: the id of the approval of a tool that the client runs. */
@@ -25,59 +24,61 @@ export interface AnsweredTurn extends StartedTurn {
   readonly decided: readonly string[];
 }
 
+/** A step makes at most as many calls, and only those of the last one can wait. */
+const MAX_ANSWERS = 64;
+
 /** Sends results and decisions; undefined when there are none. A repeated one changes nothing. */
 export async function answerCalls(
   deps: ApiDeps,
   caller: Caller,
   { results, decisions }: CallAnswers,
 ): Promise<AnsweredTurn | undefined> {
-  const required = [...results.map(({ call }) => call), ...decisions.map(({ approval }) => approval)];
-  if (required.length === 0) return undefined;
-  const rows = await Promise.all(required.map((id) => approvalOf(deps, caller, id)));
-  const [first] = rows;
-  if (!first || rows.some(({ turn_id: turn }) => turn !== first.turn_id))
-    throw new Failure('InvalidInput', 'The results are of calls of several turns; send those of one');
-  const started = {
-    session: first.session_key,
-    id: first.turn_id,
-    after: await answeredAfter(deps, caller, rows),
-    decided: rows.slice(results.length).map(({ call_id: call }) => call),
-  };
-  for (const [at, { text }] of results.entries()) {
-    const row = rows[at];
-    if (!row?.terms.client_tool)
-      throw new Failure('InvalidInput', `${required[at]} is no call of a tool of yours; it needs a decision`);
-    if (row.status === 'pending')
-      await decideAs(deps, caller, row, { decision: 'respond', text: cutResult(text), digest: row.digest });
-  }
-  for (const [at, { approve, reason }] of decisions.entries()) {
-    const row = rows[results.length + at];
-    if (row?.status !== 'pending') continue;
-    requireScope(caller, 'approve');
-    const body = approve ? { decision: 'approve' as const } : { decision: 'reject' as const, reason };
+  const bodies = new Map<string, DecisionBody>([
+    ...results.map(({ call, text }) => [call, { decision: 'respond', text: cutResult(text) }] as const),
+    ...decisions.map(
+      ({ approval, approve, reason }) =>
+        [approval, approve ? { decision: 'approve' } : { decision: 'reject', reason }] as const,
+    ),
+  ]);
+  const ids = [...bodies.keys()].slice(-MAX_ANSWERS);
+  if (ids.length === 0) return undefined;
+  const db = forTenant(deps.pool, caller.tenant);
+  const found = await Promise.all(ids.map((id) => findVisibleApproval(db, caller, id)));
+  const rows = found.flatMap((row) => row ?? []);
+  const turn = rows.length < ids.length ? undefined : await turnOf(db, rows);
+  // Approvals of nobody's turns are seen by all, but only who reaches the conversation speaks in it.
+  if (!turn || !(await reachableSession(deps.pool, caller, turn.session)))
+    throw new Failure('NotFound', 'There is no such call; its conversation may have been forgotten');
+  for (const row of rows) {
+    if (row.status !== 'pending') continue;
+    const body = bodies.get(row.id);
+    if (!body) continue;
+    if (body.decision !== 'respond') requireScope(caller, 'approve');
+    else if (!row.terms.client_tool)
+      throw new Failure('InvalidInput', `${row.id} is no call of a tool of yours; it needs a decision`);
     await decideAs(deps, caller, row, { ...body, digest: row.digest });
   }
-  return started;
+  const decided = rows.flatMap(({ id, call_id }) =>
+    bodies.get(id)?.decision === 'respond' ? [] : [call_id],
+  );
+  return { ...turn, decided };
 }
 
-/** What follows answers that were all sent before is sent again. */
-async function answeredAfter(
-  deps: ApiDeps,
-  { tenant }: Caller,
-  rows: readonly ApprovalRow[],
-): Promise<number> {
-  const db = forTenant(deps.pool, tenant);
-  const times = await Promise.all(rows.map((row) => decidedAt(db, row)));
-  const isNew = times.some((at) => at === undefined);
-  return isNew ? lastEventOf(deps, tenant, rows[0]?.session_key ?? '') : Math.max(...times.map(Number));
-}
-
-async function approvalOf(deps: ApiDeps, caller: Caller, id: string): Promise<ApprovalRow> {
-  const row = await findVisibleApproval(forTenant(deps.pool, caller.tenant), caller, id);
-  // Approvals of nobody's turns are seen by all, but only who reaches the conversation speaks in it.
-  if (!row || !(await reachableSession(deps.pool, caller, row.session_key)))
-    throw new Failure('NotFound', `There is no call ${id.slice(0, 200)}`);
-  return row;
+/** The turn that the client follows: the one that made the calls, or that waits for the work that did. */
+async function turnOf(db: TenantDb, rows: readonly ApprovalRow[]): Promise<StartedTurn | undefined> {
+  const requests = await Promise.all(rows.map((row) => findRequest(db, row.session_key, row.id)));
+  const [first] = requests;
+  if (!first) return undefined;
+  if (requests.some((one) => one?.turn !== first.turn))
+    throw new Failure('InvalidInput', 'The answers are to calls of several turns; send those of one');
+  const times = requests.map((one) => one?.decided);
+  // What follows answers that were all sent before is sent again.
+  const isNew = times.includes(undefined);
+  return {
+    session: first.session,
+    id: first.turn,
+    after: isNew ? first.last : Math.max(...times.map(Number)),
+  };
 }
 
 /** What a decision takes. */
@@ -87,18 +88,4 @@ function cutResult(text: string): string {
   if (text.length <= MAX_RESULT) return text || '(no output)';
   const end = `\n[cut: ${text.length} characters]`;
   return `${text.slice(0, MAX_RESULT - end.length)}${end}`;
-}
-
-/** A message would wait behind the turn, and its sender for an answer that nobody announces. */
-export async function refuseWhileWaiting(
-  { pool }: Pick<ApiDeps, 'pool'>,
-  tenant: string,
-  session: string,
-): Promise<void> {
-  const open = await findOpenTurn(forTenant(pool, tenant), session);
-  if (open?.status === 'waiting_approval')
-    throw new Failure(
-      'Conflict',
-      `The conversation waits for an approval (turn ${open.id}); decide it, then send the message again`,
-    );
 }

@@ -6,14 +6,23 @@ import { MAIN_AGENT } from './tenant-defaults.ts';
 
 /** Throws Unprocessable for a name that a tool of the agent has, because the model could not tell them apart. */
 export async function refuseTakenNames(
-  { tools: directory }: Pick<ApiDeps, 'tools'>,
+  { policy }: Pick<ApiDeps, 'policy'>,
   tenant: string,
   agent: string = MAIN_AGENT,
   tools: readonly ClientTool[] = [],
 ): Promise<void> {
-  for (const [at, { name }] of tools.entries())
-    if (await directory.find(tenant, agent, name))
-      throw new Failure('Unprocessable', `${name} is a tool of TempoClaw; give yours another name`, {
-        errors: [{ pointer: `body/client_tools/${at}/name`, message: 'is the name of a tool of the agent' }],
-      });
+  if (tools.length === 0) return;
+  const catalog = await policy.catalogs.of(tenant, agent);
+  const taken = tools.flatMap(({ name }) => (catalog.find(name) ? [name] : []));
+  if (taken.length > 0)
+    throw new Failure(
+      'Unprocessable',
+      `The agent has tools of these names; give yours others: ${taken.join(', ')}`,
+      {
+        errors: taken.map((name) => ({
+          pointer: `body/client_tools/${name}`,
+          message: 'is a tool of the agent',
+        })),
+      },
+    );
 }

@@ -3,7 +3,7 @@
  * the message to Temporal, and writes the turn's row, in this order. A repeat with the same id gets the same turn.
  */
 import { invocationPlace } from '#store/turns/message-store.ts';
-import { refuseSecretIds } from './server/refuse-secrets.ts';
+import { refuseSecretDefinition, refuseSecretIds } from './server/refuse-secrets.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import {
   deleteEmptySession,
@@ -204,6 +204,9 @@ async function insertTurn(
  */
 function hide(scrubber: Scrubber, sealer: Sealer, tenant: string, message: Submission): Submission {
   const text = scrubber.text(message.text);
+  // A definition cannot be hidden in part, because the model calls by it.
+  for (const tool of message.context.client_tools ?? [])
+    refuseSecretDefinition(scrubber, tool, `body/client_tools/${tool.name}`);
   if (!message.calls) return { ...message, text };
   const place = invocationPlace(tenant, turnIdOf(message.id));
   const calls = message.calls.map(({ tool, args }) => {

@@ -4,6 +4,8 @@ import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
+import { Failure } from '#domain/errors.ts';
+import { isReachable } from './found.ts';
 import { createNotifier } from './notifier.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Caller } from './server/auth.ts';
@@ -12,6 +14,9 @@ import { hasEnded } from './turn-wait.ts';
 const PAGE = 200;
 /** A step makes at most as many calls. */
 const MAX_WAITING = 64;
+
+/** How long a turn says nothing before what its work waits for is looked up. */
+const QUIET_MS = 5_000;
 
 /** Events with which a turn's status changes. */
 const CHANGES: ReadonlySet<EventType> = new Set([
@@ -58,15 +63,19 @@ export interface TurnFollower {
   news(): Promise<TurnNews>;
 }
 
-/** Begins after the event `after` of the session. */
+/**
+ * Begins after the event `after` of the session. Its news throw NotFound when the turn is forgotten, or its session
+ * becomes another user's.
+ */
 export function createTurnFollower(
   { pool, feed }: Pick<ApiDeps, 'pool' | 'feed'>,
   caller: Caller,
-  { session, id }: FollowedTurn,
-  after: number,
+  { session, id, after }: StartedTurn,
 ): TurnFollower {
   const db = forTenant(pool, caller.tenant);
   let last = after;
+  let isGone = false;
+  let heardAt = performance.now();
 
   async function readNew(): Promise<StoredEvent[]> {
     const found: StoredEvent[] = [];
@@ -78,17 +87,31 @@ export function createTurnFollower(
     }
   }
 
+  /** Of the turn itself, or of the work that it waits for without a word. */
+  async function readWaits({ status }: TurnRow): Promise<readonly ApprovalRow[]> {
+    const isOwn = status === 'waiting_approval';
+    if (!isOwn && performance.now() - heardAt < QUIET_MS) return [];
+    const filter = isOwn ? { turn: id } : { requestedOn: { session, turn: id } };
+    return listApprovals(db, caller, { status: 'pending', ...filter }, MAX_WAITING, undefined);
+  }
+
   return {
-    subscribe: (wake) => feed.subscribe(caller.tenant, session, wake),
+    subscribe: (wake) =>
+      feed.subscribe(caller.tenant, session, wake, (user) => {
+        if (user !== undefined && isReachable(caller.confinedTo, user)) return;
+        isGone = true;
+        wake();
+      }),
     async news() {
-      // An end that the row shows has its events by then, and a change between the two is seen by its event.
-      const before = await findTurn(db, id);
       const events = await readNew();
-      const turn = events.some(({ type }) => CHANGES.has(type)) ? await findTurn(db, id) : before;
-      if (turn && hasEnded(turn)) return { events, ended: turn, waits: [] };
-      if (turn?.status !== 'waiting_approval') return { events, waits: [] };
-      const filter = { status: 'pending', turn: id } as const;
-      return { events, waits: await listApprovals(db, caller, filter, MAX_WAITING, undefined) };
+      if (events.length > 0) heardAt = performance.now();
+      // Pieces of an answer do not change the row.
+      if (events.length > 0 && !events.some(({ type }) => CHANGES.has(type))) return { events, waits: [] };
+      const turn = isGone ? undefined : await findTurn(db, id);
+      if (!turn) throw new Failure('NotFound', 'The turn is no longer there');
+      // Its last events were written with its end.
+      if (hasEnded(turn)) return { events: [...events, ...(await readNew())], ended: turn, waits: [] };
+      return { events, waits: await readWaits(turn) };
     },
   };
 }

@@ -1,7 +1,6 @@
 /** The feed of a session as readers see it; the SQL function `append_events` writes it. */
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import type { Pool } from './postgres/pool.ts';
-import type { ApprovalRow } from './approvals/approval-store.ts';
 import { readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
 
@@ -66,21 +65,44 @@ export async function readLastEventIds(
   }));
 }
 
-/** The event of the session with which an approval was decided; undefined while it waits. */
-export async function decidedAt(
-  db: TenantDb,
-  { id, session_key, status }: Pick<ApprovalRow, 'id' | 'session_key' | 'status'>,
-): Promise<number | undefined> {
-  if (status === 'pending') return undefined;
-  const row = await readRow<{ id: string | null }>(db)`
-    select max(id) as id from events where tenant_id = ${db} and session_key = ${session_key}
-      and type = 'approval.decided' and data ->> 'approval_id' = ${id}`;
-  return row?.id ? Number(row.id) : undefined;
+/** Where an approval was asked for: in the uppermost session that waits for it. */
+export interface ApprovalRequest {
+  readonly session: string;
+  readonly turn: string;
+  /** The session's event with which it was decided; undefined while it waits. */
+  readonly decided: number | undefined;
+  /** The session's last event. */
+  readonly last: number;
 }
 
-/** The last event of the session before a turn's first one. */
+/** Sessions on the way up; work goes less deep. */
+const MAX_DEPTH = 20;
+
+/** `session` made the call. */
+export async function findRequest(
+  db: TenantDb,
+  session: string,
+  approval: string,
+): Promise<ApprovalRequest | undefined> {
+  const row = await readRow<{ session: string; turn: string; decided: string | null; last: string }>(db)`
+    with recursive chain (key, depth) as (
+      select ${session}::text, 0 union select giver_of(${db}, chain.key), depth + 1 from chain where chain.key is not null and depth < ${MAX_DEPTH})
+    select e.session_key as session, e.turn_id as turn, s.event_seq as last, (select max(d.id) from events d
+        where d.tenant_id = ${db} and d.session_key = e.session_key and d.type = 'approval.decided'
+          and d.data ->> 'approval_id' = ${approval}) as decided
+      from chain join events e on e.tenant_id = ${db} and e.session_key = chain.key and e.type = 'approval.requested'
+        and e.data ->> 'approval_id' = ${approval}
+      join sessions s on s.tenant_id = ${db} and s.key = e.session_key
+      order by chain.depth desc, e.id limit 1`;
+  if (!row) return undefined;
+  const { decided, last, ...place } = row;
+  return { ...place, decided: decided === null ? undefined : Number(decided), last: Number(last) };
+}
+
+/** The event of the session after which all of a turn's are. */
 export async function turnBeganAfter(db: TenantDb, session: string, turn: string): Promise<number> {
-  const row = await readRow<{ id: string | null }>(db)`
-    select min(id) - 1 as id from events where tenant_id = ${db} and session_key = ${session} and turn_id = ${turn}`;
+  const row = await readRow<{ id: string }>(db)`
+    select coalesce((select min(id) - 1 from events e where e.tenant_id = ${db} and e.session_key = ${session}
+      and e.turn_id = ${turn}), s.event_seq) as id from sessions s where s.tenant_id = ${db} and s.key = ${session}`;
   return Number(row?.id ?? 0);
 }

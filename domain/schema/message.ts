@@ -14,7 +14,8 @@ import {
 } from './scalars.ts';
 
 /** The API's messages are written to rows, so they may be longer than what other clients send through history. */
-const messageText = textSchema(262_144);
+export const MAX_MESSAGE = 262_144;
+const messageText = textSchema(MAX_MESSAGE);
 const allowedTools = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max(500);
 
 export const messageCreateSchema = z

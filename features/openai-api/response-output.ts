@@ -92,8 +92,9 @@ export function createResponseOutput(
     ];
   };
   const end = (pause: TurnPause): ResponseEvent[] => {
-    const items = itemsOf(pause).flatMap((item, at) => itemEvents(event, item, at + (isOpen ? 1 : 0)));
+    // Each event gets its number when it is made.
     const closed = close();
+    const items = itemsOf(pause).flatMap((item, at) => itemEvents(event, item, at + (isOpen ? 1 : 0)));
     const { status } = outcomeOf(pause);
     return [
       ...closed,

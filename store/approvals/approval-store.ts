@@ -73,6 +73,8 @@ export interface ApprovalFilter {
   readonly status?: ApprovalStatus | undefined;
   readonly session?: string | undefined;
   readonly turn?: string | undefined;
+  /** Only those that the feed of a session has as of this turn: its own, and those of all work below it. */
+  readonly requestedOn?: { readonly session: string; readonly turn: string } | undefined;
   readonly agent?: string | undefined;
   readonly tool?: string | undefined;
   readonly user?: string | undefined;
@@ -90,6 +92,7 @@ function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): Raw
     status,
     session,
     turn,
+    requestedOn,
     agent,
     tool,
     user,
@@ -102,6 +105,12 @@ function conditions(tenant: string, viewer: Viewer, filter: ApprovalFilter): Raw
     and (${session}::text is null or session_key = ${session} or session_key in (select s.session_key from assignments s
       where s.tenant_id = ${tenant} and s.origin_session = ${session}) or session_key in (select s.key from sessions s
       where s.tenant_id = ${tenant} and s.bound_context #>> '{delegation,session}' = ${session}))
+    ${
+      requestedOn
+        ? sql`and id in (select e.data ->> 'approval_id' from events e where e.tenant_id = ${tenant}
+      and e.session_key = ${requestedOn.session} and e.turn_id = ${requestedOn.turn} and e.type = 'approval.requested')`
+        : sql``
+    }
     and (${agent}::text is null or agent_key = ${agent}) and (${tool}::text is null or tool = ${tool})
     and (${user}::text is null or user_id = ${user})
     and (${assignee}::text is null or (${maySee({ user: assignee, scopes: new Set(['approve']) })}) = 'decide')

@@ -50,7 +50,14 @@ describe('IN-3 tools that the sender of a message runs', () => {
   it('are refused where the agent has a tool of that name', async () => {
     const { status, body } = await say('taken', 'Hello.', { client_tools: [WEATHER, { name: 'exec' }] });
     assert.equal(status, 422);
-    assert.equal(body.errors[0].pointer, 'body/client_tools/1/name');
+    assert.equal(body.errors[0].pointer, 'body/client_tools/exec');
+  });
+
+  it('hold no secret, which the model would read', async () => {
+    await stack.ask('PUT', '/v1/secrets/WEATHER_KEY', { body: { value: 'sunny-7Yx2-secret-Qk91' } });
+    const description = 'Uses sunny-7Yx2-secret-Qk91';
+    const { status } = await say('secret', 'Hello.', { client_tools: [{ ...WEATHER, description }] });
+    assert.equal(status, 422);
   });
 
   it('are of that turn only, and of none that it starts', async () => {

@@ -5,6 +5,8 @@ create table openai_conversations (
   -- SHA-256 of the caller, the agent and all messages up to an answer.
   digest      bytea not null,
   session_key text not null,
+  -- The turn whose answer is the last message.
+  turn_id     text not null,
   created_at  timestamptz not null default now(),
   primary key (tenant_id, digest)
 );

@@ -4,12 +4,11 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { endOf } from '#api/routes/turns/messages.ts';
 import { callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
-import { createTurnFollower, followUntil } from '#api/turn-follower.ts';
+import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
+import { createTurnFollower, followUntil, type StartedTurn } from '#api/turn-follower.ts';
 import { Failure } from '#domain/errors.ts';
-import { startTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
-import type { StartedTurn } from '#api/turn-follower.ts';
-import { createChatOutput } from '../chat-output.ts';
-import { errorOf } from '../chat-output.ts';
+import { type ClientRequest, continueConversation, keepAnswer } from '../start-turn.ts';
+import { createChatOutput, errorOf } from '../chat-output.ts';
 import { sendOpenaiError } from '../openai-error.ts';
 import { chatRequestSchema, readChatRequest } from '../requests/chat.ts';
 import { namedSession } from '../requests/session-header.ts';
@@ -28,27 +27,24 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { body } = request;
       const client: ClientRequest = { deps, caller: callerOf(request), request };
       const conversation = readChatRequest(body);
-      const turn = await startTurn(client, conversation, namedSession(request));
+      const named = namedSession(request);
+      const turn = await continueConversation(client, conversation, named);
       nameTurn(reply, turn);
       const output = createChatOutput(turn, body.model, body.stream_options?.include_usage === true);
-      const follower = createTurnFollower(deps, client.caller, turn, turn.after);
-      const keep = () => keepAnswer(client, conversation, turn.session, output.text.whole());
-      if (body.stream) {
-        const ended = new AbortController();
-        return replies.open(request, reply, {
-          resumes: false,
-          ended: ended.signal,
-          subscribe: follower.subscribe,
-          async sendNew(write) {
-            const { chunks, pause } = output.take(await follower.news());
-            if (pause) await keep();
-            for (const chunk of chunks) await write(`data: ${JSON.stringify(chunk)}\n\n`);
-            if (!pause) return;
-            await write('data: [DONE]\n\n');
-            ended.abort();
-          },
+      const follower = createTurnFollower(deps, client.caller, turn);
+      const keep = async ({ kind }: TurnPause): Promise<void> => {
+        if (kind !== 'calls' && named === undefined)
+          await keepAnswer(client, conversation, turn, output.text.whole());
+      };
+      if (body.stream)
+        return streamTurn(replies, request, reply, follower, async (news) => {
+          const { chunks, pause } = output.take(news);
+          if (pause) await keep(pause);
+          return {
+            frames: [...chunks.map(dataFrame), ...(pause ? [DONE_FRAME] : [])],
+            isOver: pause !== undefined,
+          };
         });
-      }
       let over: TurnPause | undefined;
       await followUntil(follower, endOf(reply), (news) => {
         over = output.take(news).pause;
@@ -62,7 +58,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           .header('x-should-retry', 'false')
           .send({ error: errorOf(over.turn.error) });
       }
-      await keep();
+      await keep(over);
       return output.completion(over);
     },
   );

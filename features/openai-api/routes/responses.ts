@@ -6,12 +6,12 @@ import { reachableTurn } from '#api/found.ts';
 import { endOf } from '#api/routes/turns/messages.ts';
 import { type Caller, callerOf, signatureOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
-import { createTurnFollower, followUntil } from '#api/turn-follower.ts';
+import { dataFrame, streamTurn } from '#api/stream-turn.ts';
+import { createTurnFollower, followUntil, type StartedTurn } from '#api/turn-follower.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { Failure } from '#domain/errors.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
-import { startTurn, type ClientRequest, keepAnswer } from '../start-turn.ts';
-import type { StartedTurn } from '#api/turn-follower.ts';
+import { type ClientRequest, continueConversation, keepAnswer } from '../start-turn.ts';
 import { sendOpenaiError } from '../openai-error.ts';
 import { createResponseOutput, readResponseId } from '../response-output.ts';
 import {
@@ -39,33 +39,29 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const { body } = request;
       const client: ClientRequest = { deps, caller: callerOf(request), request };
       const conversation = readResponsesRequest(body);
-      const turn = await startTurn(client, conversation, await sessionNamedBy(deps, request, body));
+      const named = await sessionNamedBy(deps, request, body);
+      const turn = await continueConversation(client, conversation, named);
       nameTurn(reply, turn);
       const output = createResponseOutput(turn, body);
-      const keep = () => keepAnswer(client, conversation, turn.session, output.text());
       if (body.background && !body.stream) return output.response();
-      const follower = createTurnFollower(deps, client.caller, turn, turn.after);
-      if (body.stream) {
-        const ended = new AbortController();
-        return replies.open(request, reply, {
-          resumes: false,
-          ended: ended.signal,
-          subscribe: follower.subscribe,
-          async sendNew(write) {
-            const { events, pause } = output.take(await follower.news());
-            if (pause) await keep();
-            for (const event of events)
-              await write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-            if (pause) ended.abort();
-          },
+      const follower = createTurnFollower(deps, client.caller, turn);
+      const keep = async ({ kind }: TurnPause): Promise<void> => {
+        if (kind !== 'calls' && named === undefined)
+          await keepAnswer(client, conversation, turn, output.text());
+      };
+      if (body.stream)
+        return streamTurn(replies, request, reply, follower, async (news) => {
+          const { events, pause } = output.take(news);
+          if (pause) await keep(pause);
+          const frames = events.map((event) => `event: ${event.type}\n${dataFrame(event)}`);
+          return { frames, isOver: pause !== undefined };
         });
-      }
       let over: TurnPause | undefined;
       await followUntil(follower, endOf(reply), (news) => {
         over = output.take(news).pause;
         return over !== undefined;
       });
-      if (over) await keep();
+      if (over) await keep(over);
       return output.response(over);
     },
   );
@@ -77,9 +73,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const caller = callerOf(request);
       const { row, turn } = await responseOr404(deps, caller, request.params.id);
       const output = createResponseOutput(turn, { model: row.agent_key }, row.created_at);
-      return output.response(
-        output.take(await createTurnFollower(deps, caller, turn, turn.after).news()).pause,
-      );
+      return output.response(output.take(await createTurnFollower(deps, caller, turn).news()).pause);
     },
   );
 
@@ -93,7 +87,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (!hasEnded(row)) await deps.temporal.stop(caller.tenant, turn.session, stop);
       const output = createResponseOutput(turn, { model: row.agent_key }, row.created_at);
       let over: TurnPause | undefined;
-      await followUntil(createTurnFollower(deps, caller, turn, turn.after), endOf(reply), (news) => {
+      await followUntil(createTurnFollower(deps, caller, turn), endOf(reply), (news) => {
         over = output.take(news).pause;
         return over?.kind === 'ended';
       });

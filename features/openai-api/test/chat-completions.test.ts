@@ -156,4 +156,55 @@ describe('IN-3 chat completions', () => {
     });
     await assert.rejects(user.chat.completions.create({ model: 'main', messages: stolen }), OpenAI.APIError);
   });
+
+  it('keeps two conversations apart that began alike', async () => {
+    const sessionOf = async (messages: Messages) => {
+      const { data, response } = await client.chat.completions
+        .create({ model: 'main', messages })
+        .withResponse();
+      return { answer: data.choices[0]!.message, session: response.headers.get('x-tempoclaw-session') ?? '' };
+    };
+    const began: Messages = [{ role: 'user', content: 'Alike.' }];
+    const [one, other] = [await sessionOf(began), await sessionOf(began)];
+    const first = await sessionOf([...began, one.answer, { role: 'user', content: 'A word of the first.' }]);
+    const second = await sessionOf([
+      ...began,
+      other.answer,
+      { role: 'user', content: 'A word of the second.' },
+    ]);
+    assert.notEqual(first.session, second.session);
+    const { body } = await stack.ask('GET', `/v1/sessions/${second.session}/messages`);
+    assert.doesNotMatch(JSON.stringify(body), /of the first/);
+  });
+
+  it('answers a request that is repeated with its key as before, from the same turn', async () => {
+    const messages: Messages = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Said once.' },
+    ];
+    const options = { headers: { 'Idempotency-Key': 'said-once' } };
+    const streamed = async (): Promise<string> => {
+      let text = '';
+      for await (const { choices } of await client.chat.completions.create(
+        { model: 'main', messages, stream: true },
+        options,
+      ))
+        text += choices[0]?.delta.content ?? '';
+      return text;
+    };
+    const first = await streamed();
+    assert.match(first, /Said once\./);
+    assert.equal(await streamed(), first);
+    const { rows } = await stack.pool.query(
+      `select 1 from messages where tenant_id = $1 and role = 'user' and text like '%Said once.'`,
+      [stack.worker.tenant],
+    );
+    assert.equal(rows.length, 1);
+  });
+
+  it('says that it waits for an approval of work that the agent gave away', async () => {
+    const task = JSON.stringify({ task: 'poke {"note":"below"}', mode: 'sync', label: 'below' });
+    const answer = await ask([{ role: 'user', content: `spawn ${task}` }]);
+    assert.match(answer.choices[0]?.message.content ?? '', /Waits for an approval of: poke/);
+  });
 });

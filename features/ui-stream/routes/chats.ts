@@ -4,20 +4,20 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { answerCalls, refuseWhileWaiting } from '#api/answer-calls.ts';
+import { answerCalls } from '#api/answer-calls.ts';
 import { refuseTakenNames } from '#api/client-tools.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession } from '#api/found.ts';
 import { contextOf, newId } from '#api/routes/turns/messages.ts';
-import { type Caller, callerOf } from '#api/server/auth.ts';
+import { callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
-import { submitMessage } from '#api/submit-message.ts';
-import { createTurnFollower, lastEventOf, type StartedTurn, type TurnNews } from '#api/turn-follower.ts';
+import { startTurn } from '#api/start-turn.ts';
+import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
+import { createTurnFollower, type StartedTurn, type TurnNews } from '#api/turn-follower.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import { listToolCalls } from '#store/turns/tool-call-store.ts';
-import { findOpenTurn } from '#store/turns/turn-store.ts';
 import { type CallArguments, createChatChunks } from '../chat-chunks.ts';
 import { type ChatRequest, chatRequestSchema, readChat } from '../chat-request.ts';
 
@@ -35,7 +35,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     { config: { scope: 'run', repeatable: true }, schema: { hide: true, params, body: chatRequestSchema } },
     async (request, reply) => {
       const { agent } = request.params;
-      const turn = await startTurn(deps, request, agent, request.body);
+      const turn = await answerOrSend(deps, request, agent, request.body);
       return stream(request, reply, turn, turn.decided);
     },
   );
@@ -46,80 +46,55 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const session = sessionOf(request.params.id);
-      const db = forTenant(deps.pool, caller.tenant);
-      const open = (await reachableSession(deps.pool, caller, session)) && (await findOpenTurn(db, session));
+      const open = await reachableSession(deps.pool, caller, session);
       // What waits is in the messages that the front end has.
-      if (!open || open.status === 'waiting_approval') return reply.code(204).send();
-      return stream(request, reply, {
-        session,
-        id: open.id,
-        after: await turnBeganAfter(db, session, open.id),
-      });
+      if (!open?.open_turn || open.open_status === 'waiting_approval') return reply.code(204).send();
+      const id = open.open_turn;
+      const after = await turnBeganAfter(forTenant(deps.pool, caller.tenant), session, id);
+      return stream(request, reply, { session, id, after });
     },
   );
 
-  async function stream(
+  function stream(
     request: FastifyRequest,
     reply: FastifyReply,
     turn: StartedTurn,
     known: readonly string[] = [],
   ): Promise<void> {
     const caller = callerOf(request);
-    const follower = createTurnFollower(deps, caller, turn, turn.after);
     const chunks = createChatChunks(turn.id, known);
-    const ended = new AbortController();
     reply.headers({ 'x-vercel-ai-ui-message-stream': 'v1', 'x-tempoclaw-session': turn.session });
-    await replies.open(request, reply, {
-      resumes: false,
-      ended: ended.signal,
-      subscribe: follower.subscribe,
-      async sendNew(write) {
-        const news = await follower.news();
-        const args = await argumentsOf(forTenant(deps.pool, caller.tenant), turn.id, news);
-        const { chunks: added, pause } = chunks.take(news, args);
-        for (const chunk of added) await write(`data: ${JSON.stringify(chunk)}\n\n`);
-        if (!pause) return;
-        await write('data: [DONE]\n\n');
-        ended.abort();
-      },
+    return streamTurn(replies, request, reply, createTurnFollower(deps, caller, turn), async (news) => {
+      const args = await argumentsOf(forTenant(deps.pool, caller.tenant), turn.id, news);
+      const { chunks: added, pause } = chunks.take(news, args);
+      return {
+        frames: [...added.map(dataFrame), ...(pause ? [DONE_FRAME] : [])],
+        isOver: pause !== undefined,
+      };
     });
   }
 }
 
-async function startTurn(
+async function answerOrSend(
   deps: ApiDeps,
   request: FastifyRequest,
   agent: string,
   body: ChatRequest,
 ): Promise<StartedTurn & { readonly decided?: readonly string[] }> {
   const caller = callerOf(request);
-  const added = readChat(body);
-  const answered = await answerCalls(deps, caller, added);
+  const { text, ...answers } = readChat(body);
+  const answered = await answerCalls(deps, caller, answers);
   if (answered) return answered;
-  await refuseTakenNames(deps, caller.tenant, agent, body.tools);
-  const session = sessionOf(body.id);
-  await refuseWhileWaiting(deps, caller.tenant, session);
-  return submit(deps, request, caller, { agent, session, text: added.text, tools: body.tools });
-}
-
-async function submit(
-  deps: ApiDeps,
-  request: FastifyRequest,
-  caller: Caller,
-  message: { agent: string; session: string; text: string; tools: ChatRequest['tools'] },
-): Promise<StartedTurn> {
-  const { agent, session, text, tools } = message;
-  const after = await lastEventOf(deps, caller.tenant, session);
-  const { receipt, keepTurn } = await submitMessage(deps, caller.tenant, {
+  const { id, tools = [] } = body;
+  await refuseTakenNames(deps, caller.tenant, agent, tools);
+  const session = sessionOf(id);
+  return startTurn(deps, caller, {
     ...newId(request, caller, 'ui', session),
     session,
     text,
     mode: null,
-    context: contextOf(caller, { agent, client_tools: tools?.length ? tools : undefined }),
-    confinedTo: caller.confinedTo,
+    context: contextOf(caller, { agent, client_tools: tools.length > 0 ? tools : undefined }),
   });
-  await keepTurn();
-  return { session, id: receipt.turn_id, after };
 }
 
 function sessionOf(chat: string): string {

@@ -137,6 +137,8 @@ describe('IN-11 chats of front ends', () => {
     await send('mine', [user('Only mine.')], ann);
     await assert.rejects(send('mine', [user('And mine?')], bob), /no session/);
     assert.equal(await transportOf(bob).reconnectToStream({ chatId: 'mine' }), null);
+    await send('mine', [user('poke {"note":"mine"}')], ann);
+    await assert.rejects(send('mine', [user('And mine?')], bob), /no session/);
   });
 
   it('refuse what they cannot pass on', async () => {

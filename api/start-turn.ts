@@ -1,0 +1,42 @@
+/** Sends a message for the client of a protocol, which then follows the turn. */
+import { Failure } from '#domain/errors.ts';
+import { turnIdOf } from '#domain/ids.ts';
+import { MAX_MESSAGE } from '#domain/schema/message.ts';
+import { turnBeganAfter } from '#store/event-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import type { ApiDeps } from './deps.ts';
+import { reachableSession } from './found.ts';
+import type { Caller } from './server/auth.ts';
+import { type Submission, submitMessage } from './submit-message.ts';
+import type { StartedTurn } from './turn-follower.ts';
+
+/**
+ * Safe to repeat with the same id: the same turn answers, from its beginning. Throws as `submitMessage` does, and
+ * Conflict while another turn of the session waits for people, because nobody would tell the client.
+ */
+export async function startTurn(
+  deps: ApiDeps,
+  caller: Caller,
+  message: Omit<Submission, 'confinedTo' | 'waitFor'>,
+): Promise<StartedTurn> {
+  const { id, session, text, mode } = message;
+  if (text.length > MAX_MESSAGE)
+    throw new Failure(
+      'TooLarge',
+      `The message has ${text.length} characters, with what was said before; ${MAX_MESSAGE} are possible`,
+    );
+  // Only the session of another user is found by neither, and refused below.
+  const known = mode === 'steer' ? undefined : await reachableSession(deps.pool, caller, session);
+  if (known?.open_status === 'waiting_approval' && known.open_turn !== turnIdOf(id))
+    throw new Failure(
+      'Conflict',
+      `The conversation waits for an approval (turn ${known.open_turn}); decide it, then send the message again`,
+    );
+  const { receipt } = await submitMessage(deps, caller.tenant, { ...message, confinedTo: caller.confinedTo });
+  const turn = receipt.turn_id;
+  return {
+    session,
+    id: turn,
+    after: await turnBeganAfter(forTenant(deps.pool, caller.tenant), session, turn),
+  };
+}
