@@ -75,7 +75,7 @@ export function createTurnFollower(
   const db = forTenant(pool, caller.tenant);
   let last = after;
   let isGone = false;
-  let heardAt = performance.now();
+  let receivedAt = performance.now();
 
   async function readNew(): Promise<StoredEvent[]> {
     const found: StoredEvent[] = [];
@@ -90,7 +90,7 @@ export function createTurnFollower(
   /** Of the turn itself, or of the work that it waits for without a word. */
   async function readWaits({ status }: TurnRow): Promise<readonly ApprovalRow[]> {
     const isOwn = status === 'waiting_approval';
-    if (!isOwn && performance.now() - heardAt < QUIET_MS) return [];
+    if (!isOwn && performance.now() - receivedAt < QUIET_MS) return [];
     const filter = isOwn ? { turn: id } : { requestedOn: { session, turn: id } };
     return listApprovals(db, caller, { status: 'pending', ...filter }, MAX_WAITING, undefined);
   }
@@ -104,7 +104,7 @@ export function createTurnFollower(
       }),
     async news() {
       const events = await readNew();
-      if (events.length > 0) heardAt = performance.now();
+      if (events.length > 0) receivedAt = performance.now();
       // Pieces of an answer do not change the row.
       if (events.length > 0 && !events.some(({ type }) => CHANGES.has(type))) return { events, waits: [] };
       const turn = isGone ? undefined : await findTurn(db, id);
