@@ -58,9 +58,12 @@ export function toolOptions(call: PlannedCall): ActivityOptions {
 
 /**
  * For rows that end a turn or settle an approval: short statements that must succeed, however long Postgres is
- * unavailable.
+ * unavailable. A frozen tenant is waited for in the workflow (steps/when-thawed.ts).
  */
-export const RECORD: LocalActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
+export const RECORD: LocalActivityOptions = {
+  startToCloseTimeout: '40 seconds',
+  retry: { ...RETRY, nonRetryableErrorTypes: ['TenantFrozen'] },
+};
 
 /** For a notice that only makes a stop quicker. */
 export const HASTENED: LocalActivityOptions = {

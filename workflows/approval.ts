@@ -63,6 +63,7 @@ import { isQuiet } from './steps/is-quiet.ts';
 import { keepUpdate } from './steps/keep-update.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
+import { whenThawed } from './steps/when-thawed.ts';
 
 const decideUpdate = defineUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide);
 const decideSignal = defineSignal<[DecideInput]>(APPROVAL.signals.decide);
@@ -217,7 +218,8 @@ function settle(
   return progress.inTurn(async () => {
     const late = outcome === 'decided' && Date.now() >= progress.deadline;
     const place = { tenant, approval_id, outcome: late ? 'expired' : outcome, key, message } as const;
-    const result = await settle_approval({ ...place, refused: progress.refused, ...sent });
+    const settlement = { ...place, refused: progress.refused, ...sent };
+    const result = await whenThawed(() => settle_approval(settlement));
     if (result.kind !== 'settled') return result;
     const { noted: _, ...end } = result;
     progress.end ??= end;
@@ -325,14 +327,16 @@ async function remind(progress: Progress): Promise<void> {
   const { tenant, approval_id } = progress.input;
   progress.reminders += 1;
   const count = progress.reminders;
-  await progress.inTurn(() => note_approval({ tenant, approval_id, what: 'reminded', count }));
+  await progress.inTurn(() =>
+    whenThawed(() => note_approval({ tenant, approval_id, what: 'reminded', count })),
+  );
 }
 
 async function escalate(progress: Progress): Promise<void> {
   const { tenant, approval_id } = progress.input;
   if (progress.escalated) return;
   const note = { tenant, approval_id, what: 'escalated', count: 1 } as const;
-  showEscalated(progress, await progress.inTurn(() => note_approval(note)));
+  showEscalated(progress, await progress.inTurn(() => whenThawed(() => note_approval(note))));
 }
 
 function showEscalated(progress: Progress, opened: boolean): void {

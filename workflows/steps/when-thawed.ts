@@ -1,0 +1,22 @@
+/** What a frozen tenant refuses waits in the history. */
+import { ApplicationFailure, CancellationScope, sleep, TemporalFailure } from '@temporalio/workflow';
+import { causeOf } from './failure-cause.ts';
+
+const LOOK_AGAIN = '2 seconds';
+
+/**
+ * Repeats a record until its tenant is no longer frozen. Retries of a local activity run in the worker and outlive a
+ * run that is terminated so that its tenant can move; they would record for the run that goes on in its place. A
+ * timer ends with its run.
+ */
+export async function whenThawed<Result>(record: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await record();
+    } catch (error) {
+      const cause = error instanceof TemporalFailure ? causeOf(error) : undefined;
+      if (!(cause instanceof ApplicationFailure && cause.type === 'TenantFrozen')) throw error;
+    }
+    await CancellationScope.nonCancellable(() => sleep(LOOK_AGAIN));
+  }
+}
