@@ -86,11 +86,11 @@ describe('DU-5 kept histories', () => {
   });
 
   it('F10: a bundle that settles an approval twice is caught', async () => {
-    const settling = /const result = await settle_approval\(/;
+    const settling = /const settlement = /;
     assert.match(code, settling, 'the line to change is in the bundle');
     const doubled = code.replace(
       settling,
-      "await settle_approval({ tenant: '', approval_id: '', outcome: 'expired' }); const result = await settle_approval(",
+      "await settle_approval({ tenant: '', approval_id: '', outcome: 'expired' }); const settlement = ",
     );
     const settled = histories.filter(({ name }) => name === 'approval-approve.approval');
     const [error] = (await replay(doubled, settled)).values();
