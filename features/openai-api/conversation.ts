@@ -1,5 +1,6 @@
 /** What a client of OpenAI's protocols sends, whichever protocol it speaks. */
 import { createHash } from 'node:crypto';
+import { openingText } from '#api/opening-text.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ClientTool } from '#domain/schema/client-tool.ts';
 
@@ -59,10 +60,9 @@ export function digestOf(owner: string, agent: string, messages: readonly Client
 
 /** The first message of a session, with the instructions and the messages that it does not have. */
 export function firstText({ instructions }: Conversation, { before, text }: NewPart): string {
-  const earlier = before.flatMap((one) => ('text' in one ? [`${one.role}: ${one.text}`] : []));
-  return [
-    ...(instructions ? [`Instructions of the application:\n${instructions}`] : []),
-    ...(earlier.length > 0 ? [`The conversation until now:\n${earlier.join('\n\n')}`] : []),
+  return openingText(
+    instructions,
+    before.filter((one) => 'text' in one),
     text,
-  ].join('\n\n---\n\n');
+  );
 }

@@ -11,8 +11,9 @@ import { startTurn } from '#api/start-turn.ts';
 import type { StartedTurn } from '#api/turn-follower.ts';
 import { turnIdOf } from '#domain/ids.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { isFirstMessage } from '#store/turns/message-store.ts';
 import { type ClientMessage, type Conversation, digestOf, firstText, newPart } from './conversation.ts';
-import { findConversation, isFirstMessage, keepConversation } from './store.ts';
+import { findConversation, keepConversation } from './store.ts';
 
 export interface ClientRequest {
   readonly deps: ApiDeps;

@@ -29,11 +29,3 @@ export async function keepConversation(
     on conflict (tenant_id, digest) do update set session_key = excluded.session_key, turn_id = excluded.turn_id,
       created_at = now()`;
 }
-
-/** Whether the session has no message but this one, or does not exist. */
-export async function isFirstMessage(db: TenantDb, session: string, id: string): Promise<boolean> {
-  const row = await readRow<{ exists: boolean }>(db)`
-    select exists (select from messages where tenant_id = ${db} and session_key = ${session} and id <> ${id}
-      and created_at <= coalesce((select created_at from messages where tenant_id = ${db} and id = ${id}), now()))`;
-  return row?.exists !== true;
-}

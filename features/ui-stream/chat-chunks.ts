@@ -1,13 +1,11 @@
 /** A turn as chunks of the AI SDK's UI message stream, version 1. */
+import type { CallArguments } from '#api/call-arguments.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import type { TurnNews } from '#api/turn-follower.ts';
 import { pauseOf, type TurnPause } from '#api/turn-pause.ts';
 import type { ApprovalRow } from '#store/approvals/approval-store.ts';
 
 export type Chunk = { readonly type: string; readonly [field: string]: unknown };
-
-/** Arguments of the turn's calls by their ids. */
-export type CallArguments = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 export interface ChatChunks {
   /** Takes what happened; the last chunks end the message. */

@@ -159,6 +159,14 @@ export async function turnOfMessage(db: TenantDb, id: string): Promise<string | 
   return row?.turn_id;
 }
 
+/** Whether the session has no message but this one, or does not exist. */
+export async function isFirstMessage(db: TenantDb, session: string, id: string): Promise<boolean> {
+  const row = await readRow<{ exists: boolean }>(db)`
+    select exists (select from messages where tenant_id = ${db} and session_key = ${session} and id <> ${id}
+      and created_at <= coalesce((select created_at from messages where tenant_id = ${db} and id = ${id}), now()))`;
+  return row?.exists !== true;
+}
+
 /** The message as it was written, while no turn has taken it. */
 export function findUntaken(
   db: TenantDb,

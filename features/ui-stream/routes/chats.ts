@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerCalls } from '#api/answer-calls.ts';
+import { argumentsOf } from '#api/call-arguments.ts';
 import { refuseTakenNames } from '#api/client-tools.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession } from '#api/found.ts';
@@ -13,19 +14,15 @@ import { callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { startTurn } from '#api/start-turn.ts';
 import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
-import { createTurnFollower, type StartedTurn, type TurnNews } from '#api/turn-follower.ts';
+import { createTurnFollower, type StartedTurn } from '#api/turn-follower.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { turnBeganAfter } from '#store/event-store.ts';
-import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
-import { listToolCalls } from '#store/turns/tool-call-store.ts';
-import { type CallArguments, createChatChunks } from '../chat-chunks.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { createChatChunks } from '../chat-chunks.ts';
 import { type ChatRequest, chatRequestSchema, readChat } from '../chat-request.ts';
 
 const params = z.object({ agent: nameSchema });
 const chatParams = params.extend({ id: chatRequestSchema.shape.id });
-
-/** Calls whose arguments are looked up at once. */
-const MAX_CALLS = 1_000;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
@@ -99,12 +96,4 @@ async function answerOrSend(
 
 function sessionOf(chat: string): string {
   return `ui-${chat}`;
-}
-
-/** Events of calls do not have their arguments. */
-async function argumentsOf(db: TenantDb, turn: string, { events }: TurnNews): Promise<CallArguments> {
-  if (!events.some(({ type }) => type === 'tool.started')) return new Map();
-  const steps = events.flatMap(({ type, data }) => (type === 'tool.started' ? [Number(data['step'])] : []));
-  const rows = await listToolCalls(db, turn, MAX_CALLS, [Math.min(...steps) - 1, MAX_CALLS]);
-  return new Map(rows.map(({ id, args }) => [id, args]));
 }
