@@ -15,6 +15,8 @@ export interface CallAnswers {
   readonly decisions: readonly {
     readonly approval: string;
     readonly approve: boolean;
+    /** With an approval: the whole arguments to run instead. */
+    readonly args?: Readonly<Record<string, unknown>> | undefined;
     readonly reason?: string | undefined;
   }[];
 }
@@ -35,10 +37,7 @@ export async function answerCalls(
 ): Promise<AnsweredTurn | undefined> {
   const bodies = new Map<string, DecisionBody>([
     ...results.map(({ call, text }) => [call, { decision: 'respond', text: cutResult(text) }] as const),
-    ...decisions.map(
-      ({ approval, approve, reason }) =>
-        [approval, approve ? { decision: 'approve' } : { decision: 'reject', reason }] as const,
-    ),
+    ...decisions.map((one) => [one.approval, decisionOf(one)] as const),
   ]);
   const ids = [...bodies.keys()].slice(-MAX_ANSWERS);
   if (ids.length === 0) return undefined;
@@ -62,6 +61,11 @@ export async function answerCalls(
     bodies.get(id)?.decision === 'respond' ? [] : [call_id],
   );
   return { ...turn, decided };
+}
+
+function decisionOf({ approve, args, reason }: CallAnswers['decisions'][number]): DecisionBody {
+  if (!approve) return { decision: 'reject', reason };
+  return args ? { decision: 'edit', args } : { decision: 'approve' };
 }
 
 /** The turn that the client follows: the one that made the calls, or that waits for the work that did. */

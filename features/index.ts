@@ -3,6 +3,7 @@
  * else works.
  */
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
+import { agUi } from './ag-ui/feature.ts';
 import { agentExport } from './agent-export/feature.ts';
 import { approvalLinks } from './approval-links/feature.ts';
 import { artifacts } from './artifacts/feature.ts';
@@ -38,6 +39,7 @@ import { webhooksIn } from './webhooks-in/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = inOrderOfNeed([
+  agUi,
   agentExport,
   approvalLinks,
   artifacts,

@@ -44,6 +44,20 @@ const DOORS: Readonly<Record<string, object>> = {
     ],
     tools: [TOOL],
   },
+  '/v1/ag-ui/main': {
+    threadId: 'protocol',
+    runId: 'run',
+    parentRunId: 'parent',
+    state: { cart: [] },
+    messages: [
+      { id: 'm1', role: 'system', content: 'Be kind.' },
+      { id: 'm2', role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
+      { id: 'm3', role: 'tool', toolCallId: 'apr_none', content: 'x' },
+    ],
+    tools: [TOOL],
+    context: [{ description: 'page', value: 'start' }],
+    resume: [{ interruptId: 'apr_none', status: 'resolved', payload: { approved: true, editedArgs: {} } }],
+  },
 };
 
 describe('IN-3 IN-11 bodies of protocols', () => {
