@@ -6,7 +6,7 @@ import type { Egress } from '#activities/egress/create-egress.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Secrets } from '#store/secrets/open-secrets.ts';
 import type { TemporalAccess } from '#temporal/client.ts';
-import type { ApiParts, FeatureDeps } from './deps.ts';
+import type { ApiParts, FeatureDeps, JoinedParts } from './deps.ts';
 
 /** What the parts of features are made from. */
 export interface ApiCore {
@@ -26,20 +26,29 @@ export async function createApiParts(
 ): Promise<ApiParts> {
   const modules = await Promise.all(features.flatMap(({ api }) => api?.() ?? []));
   const parts: readonly ApiPart[] = modules.map((module) => module.createApiPart(core));
-  return {
-    // The routes of a feature that is not installed are not served either.
-    deps: Object.assign({}, ...parts.map(({ deps }) => deps)) as FeatureDeps,
-    async start() {
-      for (const part of parts) await part.start?.();
-    },
+  const joined: Omit<JoinedParts, keyof FeatureDeps> = {
     async admitMessage(tenant, message) {
       let { context } = message;
       for (const part of parts)
         context = (await part.admitMessage?.(tenant, { ...message, context })) ?? context;
       return context;
     },
+    async readBearer(token) {
+      for (const part of parts) {
+        const credential = await part.readBearer?.(token);
+        if (credential) return credential;
+      }
+      return undefined;
+    },
     async documentWritten(...change) {
       for (const part of parts) await part.documentWritten?.(...change);
+    },
+  };
+  return {
+    // The routes of a feature that is not installed are not served either.
+    deps: Object.assign(joined, ...parts.map(({ deps }) => deps)) as JoinedParts,
+    async start() {
+      for (const part of parts) await part.start?.();
     },
   };
 }

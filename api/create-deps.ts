@@ -103,8 +103,6 @@ export async function createDeps(
     ...parts.deps,
     features: FEATURES,
     rows,
-    admitMessage: parts.admitMessage,
-    documentWritten: parts.documentWritten,
     gateway: openGateway({ pool, temporal, changes: secrets.changes, settings: live, log }),
     pool,
     temporal,

@@ -29,7 +29,7 @@ import type { Budget } from '#domain/schema/budget.ts';
 import type { toolSchema } from '#domain/schema/tool.ts';
 import type { PayloadCodec } from '@temporalio/common';
 import type { TemporalAccess } from '#temporal/client.ts';
-import type { Credential, RouteAuthenticator } from './server/auth.ts';
+import type { Credential, ReadBearer, RouteAuthenticator } from './server/auth.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Metrics } from './server/metrics.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
@@ -179,9 +179,14 @@ export interface FeatureDeps {
 }
 
 export interface ApiParts {
-  readonly deps: FeatureDeps;
+  readonly deps: JoinedParts;
   start(): Promise<void>;
+}
+
+/** What the parts of all features are together. */
+export interface JoinedParts extends FeatureDeps {
   admitMessage(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
+  readonly readBearer: ReadBearer;
   readonly documentWritten: DocumentWritten;
 }
 
@@ -191,7 +196,7 @@ export interface CodecAccess {
   readonly token: string;
 }
 
-export interface ApiDeps extends FeatureDeps, Pick<ApiParts, 'admitMessage' | 'documentWritten'> {
+export interface ApiDeps extends JoinedParts {
   /** Optional capabilities whose routes are also served. */
   readonly features: readonly Feature[];
   readonly pool: Pool;

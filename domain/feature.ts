@@ -10,6 +10,7 @@ import type { DocumentScope } from './files/document.ts';
 import type { Resource } from './resource/define-resource.ts';
 import type { ApiCore } from '#api/api-parts.ts';
 import type { FeatureDeps, RouteModule } from '#api/deps.ts';
+import type { ReadBearer } from '#api/server/auth.ts';
 import type { RunningCall, Tool } from '#policy/define-tool.ts';
 import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
 import type { AssignmentEnd } from '#store/assignments/end-assignment.ts';
@@ -84,6 +85,11 @@ export interface ApiPart {
    * not be sent
    */
   admitMessage?(tenant: string, message: MessageToAdmit): Promise<MessageContext>;
+  /**
+   * Called for a bearer token that is not a key, such as one of an identity provider. Undefined when it is none of the
+   * feature's. @throws Failure Unauthorized; Forbidden; Unavailable when it cannot be checked now
+   */
+  readonly readBearer?: ReadBearer;
   readonly documentWritten?: DocumentWritten;
 }
 

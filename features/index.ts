@@ -25,6 +25,7 @@ import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { memory } from './memory/feature.ts';
 import { nodes } from './nodes/feature.ts';
+import { oidc } from './oidc/feature.ts';
 import { openaiApi } from './openai-api/feature.ts';
 import { openaiCompatCall } from './openai-compat-call/feature.ts';
 import { schedules } from './schedules/feature.ts';
@@ -61,6 +62,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   media,
   memory,
   nodes,
+  oidc,
   openaiApi,
   openaiCompatCall,
   schedules,

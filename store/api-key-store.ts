@@ -1,7 +1,7 @@
 /** Tenants and their API keys. Only hashes of secrets are stored. */
 import { sql } from 'kysely';
 import type { Pool } from './postgres/pool.ts';
-import { affects, readRow, readRows } from './postgres/statements.ts';
+import { affects, execute, readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
 
 export interface ApiKeyRow {
@@ -11,6 +11,8 @@ export interface ApiKeyRow {
   readonly user_id: string | null;
   readonly hash: Buffer;
   readonly scopes: readonly string[];
+  /** Groups of a person of an identity provider; none for a key with a secret. */
+  readonly groups: readonly string[];
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
@@ -28,7 +30,7 @@ export interface NewApiKey {
   readonly expiresAt: string | null;
 }
 
-const COLUMNS = sql`tenant_id, id, name, user_id, hash, scopes, created_at, expires_at, revoked_at,
+const COLUMNS = sql`tenant_id, id, name, user_id, hash, scopes, groups, created_at, expires_at, revoked_at,
   (select frozen_for from tenants where tenants.id = tenant_id)`;
 
 /**
@@ -45,6 +47,32 @@ export async function insertApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKey
        returning ${COLUMNS}`;
   if (!row) throw new Error('the insert of an API key returned no row');
   return row;
+}
+
+/** A person of an identity provider, as a token describes them: a key that no secret opens. */
+export interface PersonKey extends Omit<NewApiKey, 'expiresAt' | 'user'> {
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** When the token was issued, and when it ends. */
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Keeps what the newest token of a person says; an older token changes nothing. It is in force until the last token has
+ * ended, and never again after it was revoked. Undefined when there is no such tenant. Safe to repeat.
+ */
+export async function putPersonKey(db: TenantDb, key: PersonKey): Promise<ApiKeyRow | undefined> {
+  await execute(db)`
+    insert into api_keys as k (tenant_id, id, name, user_id, hash, scopes, groups, issued_at, expires_at)
+     select id, ${key.id}, ${key.name}, ${key.user}, ${key.hash}::bytea, ${key.scopes}::text[], ${key.groups}::text[],
+       ${key.issuedAt}::timestamptz, ${key.expiresAt}::timestamptz from tenants where id = ${db}
+     on conflict (tenant_id, id) do update set user_id = excluded.user_id, scopes = excluded.scopes, groups = excluded.groups,
+       issued_at = excluded.issued_at, expires_at = greatest(k.expires_at, excluded.expires_at)
+     where k.issued_at <= excluded.issued_at
+       and (k.user_id, k.scopes, k.groups, k.issued_at) is distinct from
+         (excluded.user_id, excluded.scopes, excluded.groups, excluded.issued_at)`;
+  return readRow<ApiKeyRow>(db)`select ${COLUMNS} from api_keys where tenant_id = ${db} and id = ${key.id}`;
 }
 
 /** Creates the first key of a tenant; undefined when another process has just created one. Safe to repeat. */

@@ -21,19 +21,23 @@ export interface Caller {
   /** The only user whose sessions the key reaches (IN-9). Null means the sessions of all users. */
   readonly confinedTo: string | null;
   readonly scopes: ReadonlySet<Scope>;
+  /** Groups that an identity provider has the caller in; approvers can be named by them. */
+  readonly groups: readonly string[];
   /** Why the tenant is frozen; null when it is not. */
   readonly frozenFor: string | null;
 }
 
 /**
- * What a feature accepts in place of a key, such as the cookie of a browser. The feature guards it against requests that
- * its holder did not intend.
+ * What a feature accepts in place of a key, such as the cookie of a browser or a token of an identity provider. The
+ * feature guards it against requests that its holder did not intend.
  */
 export interface Credential {
   /** Distinguishes it from others of the key. */
   readonly id: string;
   /** The key that it stands for; its rights are those of the key. */
   readonly key: ApiKeyRow;
+  /** When it ends by itself, in milliseconds since 1970. */
+  readonly until?: number;
   /** Whether it is still accepted; called now and then while a stream is open. */
   isValid(): Promise<boolean>;
 }
@@ -76,9 +80,17 @@ export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
+/** What a bearer token that is no key of ours stands for; undefined when it is none of the reader's. */
+export type ReadBearer = (token: string) => Promise<Credential | undefined>;
+
 export interface Authenticator {
-  /** Throws Unauthorized; Unavailable errors of the database pass through. */
-  authenticate(header: string | undefined): Promise<Caller>;
+  /**
+   * Returns the caller, and what stands for its key. Throws Unauthorized; Unavailable errors of the database pass
+   * through.
+   */
+  authenticate(
+    header: string | undefined,
+  ): Promise<{ readonly caller: Caller; readonly credential: Credential | null }>;
   /** Throws as `authenticate` does. */
   findKey(secret: string): Promise<ApiKeyRow>;
   /** Must be called when a key is revoked in this process. */
@@ -93,40 +105,63 @@ export interface RouteAuthenticator extends Pick<Authenticator, 'forget'> {
   refuse(request: FastifyRequest, error: unknown): Promise<never>;
 }
 
+interface Remembered {
+  readonly row: ApiKeyRow;
+  /** Absent for a key of ours. */
+  readonly credential?: Credential;
+  readonly until: number;
+}
+
 /** `changes` announce tenants that were frozen or unfrozen. */
 export function createAuthenticator(
   pool: Pool,
   now: () => number = Date.now,
   changes?: Pick<ChangeFeed, 'subscribe'>,
+  readBearer: ReadBearer = async () => undefined,
 ): Authenticator {
-  let cache = new Map<string, { readonly row: ApiKeyRow; readonly until: number }>();
+  let cache = new Map<string, Remembered>();
   changes?.subscribe('tenants', () => {
     cache = new Map();
   });
 
-  async function find(hash: Buffer): Promise<ApiKeyRow | undefined> {
+  async function find(
+    hash: Buffer,
+    read: () => Promise<Omit<Remembered, 'until'> | undefined>,
+  ): Promise<Omit<Remembered, 'until'> | undefined> {
     const name = hash.toString('base64');
     const known = cache.get(name);
-    if (known && known.until > now()) return known.row;
+    if (known && known.until > now()) return known;
     cache.delete(name);
     // A row that was read before a change goes to the map that the change has dropped.
     const rows = cache;
-    const row = await findApiKeyByHash(pool, hash);
-    if (row) {
+    const found = await read();
+    if (found) {
       const oldest = rows.size >= CACHE_SIZE ? rows.keys().next().value : undefined;
       if (oldest !== undefined) rows.delete(oldest);
-      rows.set(name, { row, until: now() + CACHE_MS });
+      rows.set(name, { ...found, until: Math.min(now() + CACHE_MS, found.credential?.until ?? Infinity) });
     }
-    return row;
+    return found;
   }
 
   async function findKey(secret: string): Promise<ApiKeyRow> {
     if (!isSecret(secret)) throw unknownKey();
     const hash = hashSecret(secret);
-    const row = await find(hash);
-    if (!row || !timingSafeEqual(row.hash, hash)) throw unknownKey();
+    const found = await find(hash, async () => {
+      const row = await findApiKeyByHash(pool, hash);
+      return row && { row };
+    });
+    if (!found || !timingSafeEqual(found.row.hash, hash)) throw unknownKey();
+    const { row } = found;
     if (row.revoked_at || (row.expires_at && row.expires_at.getTime() <= now())) throw unknownKey();
     return row;
+  }
+
+  async function findCredential(token: string): Promise<Credential | undefined> {
+    const found = await find(hashSecret(token), async () => {
+      const credential = await readBearer(token);
+      return credential && { row: credential.key, credential };
+    });
+    return found?.credential;
   }
 
   return {
@@ -134,7 +169,9 @@ export function createAuthenticator(
       const secret = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
       if (secret === undefined)
         throw new Failure('Unauthorized', 'Send the API key as "Authorization: Bearer tc_…"');
-      return callerOfKey(await findKey(secret));
+      const credential = isSecret(secret) ? undefined : await findCredential(secret);
+      const key = credential?.key ?? (await findKey(secret));
+      return { caller: callerOfKey(key), credential: credential ?? null };
     },
     findKey,
     forget(keyId) {
@@ -153,6 +190,7 @@ export function callerOfKey(row: ApiKeyRow): Caller {
     user: row.user_id,
     confinedTo: isAdmin ? null : row.user_id,
     scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) || isAdmin)),
+    groups: row.groups,
     frozenFor: row.frozen_for,
   };
 }

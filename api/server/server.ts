@@ -169,7 +169,7 @@ const DOCS_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 function addAuthentication(app: Api, deps: ApiDeps, isPage: IsPage): RouteAuthenticator {
-  const authenticator = createAuthenticator(deps.pool, Date.now, deps.secrets.changes);
+  const authenticator = createAuthenticator(deps.pool, Date.now, deps.secrets.changes, deps.readBearer);
   const careFor = createTenantCare(deps.pool, deps.models);
   app.decorateRequest('caller', null);
   app.decorateRequest('credential', null);
@@ -180,17 +180,17 @@ function addAuthentication(app: Api, deps: ApiDeps, isPage: IsPage): RouteAuthen
     if (scope === 'public' || isPage(request)) return;
     const keys = rawValues(request.raw, 'authorization');
     // Whoever sends a key means that key, whatever else the request carries.
-    const credential = keys.length === 0 ? await deps.findCredential?.(request) : undefined;
-    request.credential = credential ?? null;
+    const carried = keys.length === 0 ? await deps.findCredential?.(request) : undefined;
     // Two keys count as none, because a proxy before us may have judged the other one.
-    const caller = credential
-      ? callerOfKey(credential.key)
+    const { caller, credential } = carried
+      ? { caller: callerOfKey(carried.key), credential: carried }
       : await authenticator
           .authenticate(keys.length > 1 ? keys.join(', ') : keys[0])
           .catch((error: unknown) => {
             if (keys.length === 0) throw error;
             return slowDown(request, error);
           });
+    request.credential = credential;
     request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
     if (scope) requireScope(caller, scope);
     requireThawed(caller, request.method);

@@ -41,7 +41,7 @@ export async function findConsoleSession(
   )`
     select s.id as session_id, s.expires_at as ends_at, s.hash = ${hash} and ${IS_DUE} as is_due,
       s.hash <> ${hash} and s.previous_until <= now() as is_replayed,
-      k.tenant_id, k.id, k.name, k.user_id, k.hash, k.scopes, k.created_at, k.expires_at, k.revoked_at,
+      k.tenant_id, k.id, k.name, k.user_id, k.hash, k.scopes, k.groups, k.created_at, k.expires_at, k.revoked_at,
       (select frozen_for from tenants t where t.id = k.tenant_id)
      from console_sessions s join api_keys k on k.tenant_id = s.tenant_id and k.id = s.key_id
      where (s.hash = ${hash} or s.previous_hash = ${hash}) and ${isInForce(idleMinutes)}`;
@@ -123,7 +123,7 @@ export function takeLink(pool: Pool, hash: Buffer): Promise<ApiKeyRow | undefine
     update console_links l set used_at = now() from api_keys k
      where l.hash = ${hash} and l.used_at is null and l.expires_at > now()
        and k.tenant_id = l.tenant_id and k.id = l.key_id and ${IS_KEY_IN_FORCE}
-     returning k.tenant_id, k.id, k.name, k.user_id, k.hash, k.scopes, k.created_at, k.expires_at, k.revoked_at,
+     returning k.tenant_id, k.id, k.name, k.user_id, k.hash, k.scopes, k.groups, k.created_at, k.expires_at, k.revoked_at,
        (select frozen_for from tenants t where t.id = k.tenant_id)`;
 }
 

@@ -75,6 +75,9 @@ create table api_keys (
   user_id    text,
   hash       bytea not null unique,
   scopes     text[] not null,
+  -- For a person of an identity provider: the groups in the newest token, and when that was issued.
+  groups     text[] not null default '{}',
+  issued_at  timestamptz,
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   revoked_at timestamptz,

@@ -100,6 +100,7 @@ describe('IN-1 the routes of a definition', () => {
       user: null,
       confinedTo: null,
       scopes: new Set(['admin']),
+      groups: [],
       frozenFor: null,
     };
     app.decorateRequest('caller', null);

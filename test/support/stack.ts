@@ -83,6 +83,8 @@ export interface TestApiOptions {
   readonly egress?: RuleSettings['egress'];
   /** The web console, which is absent by default. */
   readonly console?: Partial<Config['console']>;
+  /** Identity providers whose tokens are accepted. */
+  readonly oidc?: Config['oidc'];
   /** Where chat services are. */
   readonly services?: ChannelDeps['services'];
   /** If present, the API logs everything to it. */
@@ -135,7 +137,7 @@ interface Parts {
 
 /** The settings of features' parts. */
 function configOf(
-  { egress = {}, services = {}, artifacts, settings, console = { enabled: false } }: TestApiOptions,
+  { egress = {}, services = {}, artifacts, settings, console = { enabled: false }, oidc }: TestApiOptions,
   cwd: string,
 ): Config {
   const config = loadConfig({ env: {}, cwd });
@@ -145,6 +147,7 @@ function configOf(
     egress,
     channels: services,
     artifacts: artifacts ?? config.artifacts,
+    oidc: oidc ?? config.oidc,
     api: { ...config.api, publicUrl: settings?.publicUrl },
     console: { ...config.console, ...console },
   } as Config;
@@ -196,8 +199,6 @@ async function serve(
     ...ofFeatures.deps,
     features,
     rows,
-    admitMessage: ofFeatures.admitMessage,
-    documentWritten: ofFeatures.documentWritten,
     gateway: gatewayOf(parts, secrets.changes, worker),
     pool,
     temporal,

@@ -36,7 +36,16 @@ export function openCanvasToken(secret: string, token: string, now: number): Can
 /** A caller whose key id no key has. */
 export function callerByLink({ tenant, user }: CanvasLink, token: string): Caller {
   const keyId = `canvas:${token.slice(-43)}`;
-  return { tenant, keyId, keyName: 'canvas', user, confinedTo: user, scopes: new Set(), frozenFor: null };
+  return {
+    tenant,
+    keyId,
+    keyName: 'canvas',
+    user,
+    confinedTo: user,
+    scopes: new Set(),
+    groups: [],
+    frozenFor: null,
+  };
 }
 
 function signed(secret: string, words: string): string {

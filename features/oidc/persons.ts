@@ -1,0 +1,53 @@
+/**
+ * Persons of identity providers. Each is a key without a secret, which their newest token describes: what holds of a key
+ * holds of them, such as that an admin can revoke it.
+ */
+import { createHash } from 'node:crypto';
+import { type ApiKeyRow, putPersonKey } from '#store/api-key-store.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import type { Pool } from '#store/postgres/pool.ts';
+import { Failure } from '#domain/errors.ts';
+import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
+import type { Claims } from './check-token.ts';
+import { mapClaims } from './map-claims.ts';
+import type { IssuerSettings } from './settings.ts';
+
+/**
+ * Keeps what the claims say of their person. Returns the person's key with the rights of this token: no more than the
+ * newest one grants. @throws Failure Forbidden when they mean nobody; Unauthorized when the key was revoked
+ */
+export async function keepPerson(pool: Pool, issuer: IssuerSettings, claims: Claims): Promise<ApiKeyRow> {
+  const person = mapClaims(claims, issuer);
+  if (typeof person === 'string')
+    throw new Failure('Forbidden', `This token gives access to nothing: ${person}`);
+  const { tenant, user, scopes, groups } = person;
+  const name = `oidc:${issuer.issuer}#${claims.sub}`;
+  // No key has this hash: the secrets of keys begin otherwise.
+  const hash = createHash('sha256')
+    .update(JSON.stringify([tenant, name]))
+    .digest();
+  const row = await putPersonKey(forTenant(pool, tenant), {
+    id: `oidc_${hash.toString('hex', 0, 16)}`,
+    name,
+    user,
+    hash,
+    scopes,
+    groups,
+    issuedAt: new Date(claims.iat * 1000),
+    expiresAt: new Date(claims.exp * 1000),
+  });
+  if (!row)
+    throw new Failure('Forbidden', 'This token gives access to nothing: it names no tenant that it may name');
+  if (row.revoked_at) throw new Failure('Unauthorized', `The key ${row.id} of this person was revoked`);
+  const newest = scopesOf(row.scopes);
+  return {
+    ...row,
+    scopes: scopesOf(scopes).filter((scope) => newest.includes(scope)),
+    groups: groups.filter((group) => row.groups.includes(group)),
+  };
+}
+
+/** `admin` includes the others. */
+function scopesOf(scopes: readonly string[]): readonly Scope[] {
+  return SCOPES.filter((scope) => scopes.includes(scope) || scopes.includes('admin'));
+}
