@@ -33,6 +33,7 @@ export interface Tables {
     by: string;
     person: string | null;
     api_key_id: string | null;
+    groups: string[] | null;
     via: 'api' | 'link' | 'temporal';
     digest: string | null;
     note: string | null;
@@ -93,6 +94,7 @@ export interface Tables {
     by: string;
     user_id: string | null;
     scopes: string[];
+    groups: Generated<string[]>;
     api_key_id: string | null;
     via: string;
     link_id: string | null;

@@ -22,7 +22,10 @@ export function readDecider(
   token: UsedToken | undefined,
   { status, proof, terms, digest }: Pick<ApprovalBasis, 'status' | 'proof' | 'terms' | 'digest'>,
 ): ReadDecider {
-  if (proof) return { who: { by: proof.by, user: proof.user_id, scopes: proof.scopes, proof: 'key' } };
+  if (proof) {
+    const { by, user_id: user, scopes, groups } = proof;
+    return { who: { by, user, scopes, groups, proof: 'key' } };
+  }
   const own = token?.tenant === tenant && token.approval_id === id ? token : undefined;
   const by = (sent.by ?? own?.by ?? '').slice(0, 200) || 'unnamed';
   const who: Decider = { by, user: null, scopes: [], proof: 'claim' };

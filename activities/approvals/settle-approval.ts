@@ -9,7 +9,13 @@ import {
   type SettleApprovalInput,
   type SettleApprovalResult,
 } from '#domain/approval/approval.ts';
-import { coversTerms, type Decider, personOf, requestProblem } from '#domain/approval/approval-decider.ts';
+import {
+  coversTerms,
+  type Decider,
+  neededGroups,
+  personOf,
+  requestProblem,
+} from '#domain/approval/approval-decider.ts';
 import { BUDGET_ASK } from '#domain/budget/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
@@ -21,7 +27,7 @@ import { editedCall } from '../tool-call/edited-call.ts';
 import type { CallDeps } from '../tool-call/call-deps.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
-import type { ApprovalBasis, ApprovalLedger, DecisionProof } from '#store/approvals/approval-ledger.ts';
+import type { ApprovalBasis, ApprovalLedger } from '#store/approvals/approval-ledger.ts';
 import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { readDecider } from './read-decider.ts';
@@ -114,7 +120,7 @@ async function answer(
   const verb = decision.decision;
   const isStandby = verb === 'withdraw' || verb === 'escalate';
   const settled = { tenant, id, by: who.by, key, note: reason };
-  const voted = { ...settled, ...(isStandby ? {} : { decision: verb, vote: voteOf(who, basis.proof) }) };
+  const voted = { ...settled, ...(isStandby ? {} : { decision: verb, vote: voteOf(who, basis) }) };
   // It was settled before, perhaps by this attempt: every caller gets the outcome in the row.
   if (basis.status !== 'pending') return deps.approvals.settle({ ...voted, status: 'denied' });
   const refusal = refusalOf(id, decision, basis, who);
@@ -151,8 +157,10 @@ function isAsShown(edited: Readonly<Record<string, unknown>>, { tool, args }: Ap
   return canonical(edited) === shown || (edited['action'] === tool && canonical(edited['args']) === shown);
 }
 
-function voteOf(who: Decider, proof: DecisionProof | null): NonNullable<SettleRecord['vote']> {
+function voteOf(who: Decider, basis: ApprovalBasis): NonNullable<SettleRecord['vote']> {
+  const { proof } = basis;
   return {
+    groups: neededGroups(basis, who),
     via: proof?.via ?? 'temporal',
     person: who.user === null ? undefined : personOf(who.user),
     api_key_id: proof?.api_key_id ?? undefined,

@@ -29,6 +29,8 @@ export interface DecisionSender {
   readonly by: string;
   readonly user: string | null;
   readonly scopes: readonly Scope[];
+  /** None where the way of the decision knows no groups. */
+  readonly groups?: readonly string[];
   readonly keyId: string | null;
   readonly via: 'api' | 'link';
   /** The link that this decision uses up. */

@@ -23,12 +23,13 @@ export function decideAs(
   body: DecisionBody,
   key?: string,
 ): Promise<DecisionReceipt> {
-  const { user, keyId } = caller;
+  const { user, keyId, groups } = caller;
   const scopes = [...caller.scopes];
   return sendDecision(deps, caller.tenant, approval, body, {
     by: signatureOf(caller),
     user,
     scopes,
+    groups,
     keyId,
     via: 'api',
     key,

@@ -1,6 +1,6 @@
 /** AP-4: whether a caller may decide an approval. A key or a token proves the caller's identity, never a payload. */
 import type { DecideInput, ApprovalVerb } from './approval.ts';
-import type { Approvers, ApprovalTerms } from './approval-terms.ts';
+import { type Approvers, approverNames, type ApprovalTerms } from './approval-terms.ts';
 import { isAgreement, votesNeeded } from './approval-votes.ts';
 import type { Scope } from '../schema/api-key.ts';
 
@@ -10,6 +10,8 @@ export interface Decider {
   /** The user that the credential belongs to; null for a service's key and for a mere claim. */
   readonly user: string | null;
   readonly scopes: readonly Scope[];
+  /** Groups that an identity provider has the person in. */
+  readonly groups?: readonly string[];
   /**
    * `key` is a key of the API, `token` is signed with the deployment's secret, `claim` is only what the payload says.
    */
@@ -95,8 +97,16 @@ function isEscalatedTo({ terms, escalated }: Question, who: Decider): boolean {
 
 function isAmong({ users = [], scopes = [] }: Approvers, who: Decider): boolean {
   return (
-    (who.user !== null && users.includes(who.user)) || scopes.some((scope) => who.scopes.includes(scope))
+    approverNames(who).some((name) => users.includes(name)) ||
+    scopes.some((scope) => who.scopes.includes(scope))
   );
+}
+
+/** The groups without which `who` might not decide; undefined when it may decide without any. */
+export function neededGroups(question: Question, who: Decider): string[] | undefined {
+  const isEnough = (groups: readonly string[]): boolean =>
+    deciderProblem(question, { ...who, groups }) === undefined;
+  return isEnough([]) ? undefined : (who.groups ?? []).filter((group) => isEnough([group]));
 }
 
 /**

@@ -6,8 +6,22 @@ import type { RunsAt } from '../sandbox.ts';
 import type { approvalTermsSchema, approversSchema } from '../schema/approval-terms.ts';
 import type { Kept } from '../schema/scalars.ts';
 
-/** Any of these may decide: a user by id, or a key that has the scope. */
+/** Any of these may decide: a user by id, the people of a group (`group:NAME`), or a key that has the scope. */
 export type Approvers = Kept<typeof approversSchema>;
+
+const GROUP = 'group:';
+
+/** The names by which approvers can mean a person. A user whose name looks like a group's is not one. */
+export function approverNames({
+  user,
+  groups = [],
+}: {
+  readonly user: string | null;
+  readonly groups?: readonly string[] | undefined;
+}): readonly string[] {
+  const names = groups.map((group) => GROUP + group);
+  return user === null || user.startsWith(GROUP) ? names : [user, ...names];
+}
 
 export type ApprovalTerms = Kept<typeof approvalTermsSchema> & {
   /**
@@ -49,5 +63,6 @@ export function termsProblem(terms: ApprovalTerms): string | undefined {
   const all = [approvers, ...(escalate === undefined ? [] : [escalate.to])];
   if (all.some(({ scopes = [] }) => scopes.length > 0)) return undefined;
   const people = new Set(all.flatMap(({ users = [] }) => users));
+  if ([...people].some((name) => name.startsWith(GROUP))) return undefined;
   return people.size < quorum ? `a quorum of ${quorum} needs as many approvers` : undefined;
 }

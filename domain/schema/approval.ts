@@ -114,8 +114,14 @@ export const recordedDecisionSchema = z.object({
   via: z.enum(['api', 'link', 'temporal']),
   note: z.string().nullable(),
   at: timeSchema,
-  counts: z.boolean().describe('Agreement to the arguments as they are now'),
+  counts: z
+    .boolean()
+    .describe('Agreement to the arguments as they are now, of somebody who may still decide'),
   proven: z.boolean().describe('A credential says who decided; else it is a claim'),
+  key_name: z
+    .string()
+    .nullable()
+    .describe('Name of the key; `oidc:ISSUER#SUBJECT` for a person of an identity provider'),
 });
 
 /** One approval, with every decision that was recorded. */

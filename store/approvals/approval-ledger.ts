@@ -26,6 +26,7 @@ export interface DecisionProof {
   readonly by: string;
   readonly user_id: string | null;
   readonly scopes: readonly Scope[];
+  readonly groups: readonly string[];
   readonly api_key_id: string | null;
   readonly via: DecisionWay;
   /** Arguments of an edit, sealed at `decisionPlace`. */

@@ -1,5 +1,5 @@
 /** Decides approvals in the rows: one commit each, safe to repeat. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { agreedPeople, isAgreement, votesNeeded } from '#domain/approval/approval-votes.ts';
 import { BUDGET_ASK, type BudgetAsk } from '#domain/budget/budget.ts';
 import type { NewEvent } from '#domain/event.ts';
@@ -202,12 +202,12 @@ async function vote(
   const agrees = isAgreement(decision);
   const before = await tx
     .selectFrom('approval_decisions')
-    .select(['key', 'person', 'digest'])
+    .select(['key', 'person', 'digest', sql<boolean>`${isVoteInForce('approval_decisions')}`.as('in_force')])
     .where((is) => is.and({ tenant_id, approval_id: id }))
     .execute();
   if (before.some((one) => one.key === key)) return { row, isNew: true };
   const repeats = (one: (typeof before)[number]): boolean =>
-    one.person !== null && one.person === who.person && one.digest === row.digest;
+    one.in_force && one.person !== null && one.person === who.person && one.digest === row.digest;
   if (agrees && !edit && before.some(repeats)) return { row, isNew: false };
   const now = edit ? await edited(tx, row, edit) : row;
   await tx
@@ -256,12 +256,23 @@ async function edited(
   return { ...row, args, digest, summary };
 }
 
-/** The people who agreed to the present form of the call. */
+/**
+ * Whether a decision that was made as a member of a group still counts: the newest token of its person has one of the
+ * groups, and the person was not barred. `table` names rows of `approval_decisions`.
+ */
+export function isVoteInForce(table: string): RawBuilder<boolean> {
+  const vote = sql.table(table);
+  return sql`(${vote}.groups is null or exists (select from api_keys k where k.tenant_id = ${vote}.tenant_id
+    and k.id = ${vote}.api_key_id and k.groups && ${vote}.groups and k.revoked_at is null))`;
+}
+
+/** The people who agreed to the present form of the call, and whose agreement still counts. */
 async function agreedTo(tx: TenantTx, { tenant_id, id, digest }: ApprovalRow): Promise<readonly string[]> {
   const decisions = await tx
     .selectFrom('approval_decisions')
     .select(['person', 'by'])
     .where((is) => is.and({ tenant_id, approval_id: id, digest }))
+    .where(isVoteInForce('approval_decisions'))
     .orderBy('at')
     .orderBy('by')
     .execute();

@@ -1,6 +1,7 @@
 /** Approvals as the API reads them; approval-record.ts decides them. */
 import { type RawBuilder, sql } from 'kysely';
 import type { ApprovalStatus, DecisionWay } from '#domain/approval/approval.ts';
+import { isVoteInForce } from './approval-record.ts';
 import { maySee, type Viewer } from './approval-visibility.ts';
 import type { Pool } from '../postgres/pool.ts';
 import {
@@ -50,7 +51,7 @@ const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool,
        where s.tenant_id = approvals.tenant_id and s.key = approvals.session_key) x where d is not null) as delegation,
   case when (terms ->> 'quorum')::int > 1 then
     array(select by from (select distinct on (person) by, at from approval_decisions v where v.tenant_id = approvals.tenant_id
-      and v.approval_id = approvals.id and v.digest = approvals.digest and person is not null order by person, at) people order by at, by)
+      and v.approval_id = approvals.id and v.digest = approvals.digest and person is not null and ${isVoteInForce('v')} order by person, at) people order by at, by)
     else '{}' end as agreed`;
 
 export function findApproval(db: TenantDb, id: string): Promise<ApprovalRow | undefined> {
@@ -193,8 +194,9 @@ export type DecisionRow = Stored<typeof recordedDecisionSchema>;
 /** Every decision that was recorded, oldest first. */
 export function listDecisions(db: TenantDb, approvalId: string): Promise<DecisionRow[]> {
   return readRows<DecisionRow>(db)`
-    select d.decision, d.by, d.via, d.note, d.at, d.digest is not distinct from a.digest as counts,
-       d.api_key_id is not null or d.person is not null as proven
+    select d.decision, d.by, d.via, d.note, d.at, d.digest is not distinct from a.digest and ${isVoteInForce('d')} as counts,
+       d.api_key_id is not null or d.person is not null as proven,
+       (select k.name from api_keys k where k.tenant_id = d.tenant_id and k.id = d.api_key_id) as key_name
      from approval_decisions d join approvals a on a.tenant_id = d.tenant_id and a.id = d.approval_id
      where d.tenant_id = ${db} and d.approval_id = ${approvalId} order by d.at, d.key limit 100`;
 }
@@ -217,6 +219,7 @@ export async function insertDecisionProof(
     readonly by: string;
     readonly user: string | null;
     readonly scopes: readonly string[];
+    readonly groups?: readonly string[];
     readonly keyId: string | null;
     readonly via: DecisionWay;
     readonly linkId?: string;
@@ -225,9 +228,9 @@ export async function insertDecisionProof(
   },
 ): Promise<void> {
   await execute(db)`
-    insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, api_key_id, via, link_id,
+    insert into decision_proofs (tenant_id, approval_id, key, by, user_id, scopes, groups, api_key_id, via, link_id,
       sealed_args)
-     select tenant_id, id, ${key}, ${sender.by}, ${sender.user}, ${sender.scopes}, ${sender.keyId}, ${sender.via},
+     select tenant_id, id, ${key}, ${sender.by}, ${sender.user}, ${sender.scopes}, ${sender.groups ?? []}::text[], ${sender.keyId}, ${sender.via},
        ${sender.linkId}, ${sender.sealedArgs} from approvals
      where tenant_id = ${db} and id = ${approvalId} and status = 'pending'
      for share

@@ -1,11 +1,14 @@
 /** Which approvals a viewer sees, and which the viewer may decide. */
 import { type RawBuilder, sql } from 'kysely';
+import { approverNames } from '#domain/approval/approval-terms.ts';
 
 /** The viewer, as the credential proves it. */
 export interface Viewer {
   /** Null for a service's key, which sees the whole tenant. */
   readonly user: string | null;
   readonly scopes: ReadonlySet<string>;
+  /** Groups that an identity provider has the viewer in. */
+  readonly groups?: readonly string[];
 }
 
 /**
@@ -15,6 +18,7 @@ export interface Viewer {
  */
 export function maySee(viewer: Viewer): RawBuilder<unknown> {
   const user = sql`${viewer.user}::text`;
+  const names = sql`${[...approverNames(viewer)]}::text[]`;
   const scopes = sql`${[...viewer.scopes]}::text[]`;
   return sql`
   with asked as (
@@ -24,8 +28,8 @@ export function maySee(viewer: Viewer): RawBuilder<unknown> {
   ), known as (
     select counts, approvers is not null or counts as bound,
       coalesce(case when approvers is null then counts and 'approve' = any (${scopes})
-        else coalesce(approvers -> 'users' ? ${user}, false) or coalesce(approvers -> 'scopes' ?| ${scopes}, false) end, false) as named,
-      coalesce(others -> 'users' ? ${user}, false) or coalesce(others -> 'scopes' ?| ${scopes}, false) as called,
+        else coalesce(approvers -> 'users' ?| ${names}, false) or coalesce(approvers -> 'scopes' ?| ${scopes}, false) end, false) as named,
+      coalesce(others -> 'users' ?| ${names}, false) or coalesce(others -> 'scopes' ?| ${scopes}, false) as called,
       ${user} is null or approvals.user_id is null or approvals.user_id = ${user} as own,
       coalesce((approvals.terms ->> 'exclude_requester')::boolean, false) and approvals.user_id = ${user} as excluded
     from asked

@@ -29,6 +29,8 @@ export interface SettleRecord {
     /** The proven user in one spelling; absent for a service's key and for a mere claim. */
     readonly person?: string;
     readonly api_key_id?: string;
+    /** Groups of which the person must be in one for the decision to count; absent when it counts without any. */
+    readonly groups?: string[] | undefined;
     readonly via: DecisionWay;
   };
 }

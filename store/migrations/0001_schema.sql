@@ -429,7 +429,7 @@ create index approvals_by_time on approvals (tenant_id, created_at desc, id);
 create index approvals_by_change on approvals (tenant_id, changed_at, id);
 
 -- AP-4: each decision that counted. `person` is null when the person is only claimed; `digest` is the version that they
--- agreed to.
+-- agreed to. `groups` are those by which the person may decide: agreement counts while they are in one of them.
 create table approval_decisions (
   tenant_id   text not null,
   approval_id text not null,
@@ -438,6 +438,7 @@ create table approval_decisions (
   by          text not null,
   person      text,
   api_key_id  text,
+  groups      text[],
   via         text not null check (via in ('api','link','temporal')),
   digest      text,
   note        text,
@@ -454,6 +455,7 @@ create table decision_proofs (
   by          text not null,
   user_id     text,
   scopes      text[] not null,
+  groups      text[] not null default '{}',
   api_key_id  text,
   via         text not null,
   link_id     text,

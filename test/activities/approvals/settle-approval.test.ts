@@ -23,6 +23,7 @@ const PROOF: DecisionProof = {
   by: 'ada',
   user_id: 'ada',
   scopes: ['approve'],
+  groups: [],
   api_key_id: 'key-1',
   via: 'api',
   sealed_args: null,
@@ -139,7 +140,7 @@ describe('AP-3 a decision', () => {
       [record?.status, record?.by, record?.call, record?.edit],
       ['approved', 'ada', undefined, undefined],
     );
-    assert.deepEqual(record?.vote, { via: 'api', person: 'ada', api_key_id: 'key-1' });
+    assert.deepEqual(record?.vote, { groups: undefined, via: 'api', person: 'ada', api_key_id: 'key-1' });
   });
 
   test('to reject tells the model who said no and why, without secrets', async () => {
@@ -201,7 +202,7 @@ describe('AP-4 who decides', () => {
     const { record } = await decide({ ...decision, token }, claim);
     assert.deepEqual(
       [record?.by, record?.vote],
-      ['bo', { via: 'temporal', person: 'bo', api_key_id: undefined }],
+      ['bo', { groups: undefined, via: 'temporal', person: 'bo', api_key_id: undefined }],
     );
     assertRefused(
       await decide({ decision: 'approve', by: 'cy', token: tokenFor({ by: 'bo' }) }, claim),
