@@ -15,7 +15,7 @@ export interface CallAnswers {
   readonly decisions: readonly {
     readonly approval: string;
     readonly approve: boolean;
-    /** With an approval: the whole arguments to run instead. */
+    /** With an approval: the whole arguments to run instead, or the answer to a form. */
     readonly args?: Readonly<Record<string, unknown>> | undefined;
     readonly reason?: string | undefined;
   }[];

@@ -3,6 +3,7 @@
  * else works.
  */
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
+import { a2a } from './a2a/feature.ts';
 import { agUi } from './ag-ui/feature.ts';
 import { agentExport } from './agent-export/feature.ts';
 import { approvalLinks } from './approval-links/feature.ts';
@@ -40,6 +41,7 @@ import { webhooksIn } from './webhooks-in/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = inOrderOfNeed([
+  a2a,
   agUi,
   agentExport,
   approvalLinks,

@@ -13,9 +13,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Replaces fastify's parser, which turns broken UTF-8 into replacement characters. */
 export function readJsonBodies(app: Api): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  readBodiesAsJson(app, 'application/json');
+}
+
+/** Also reads bodies of another content type that is JSON. */
+export function readBodiesAsJson(app: Api, contentType: string): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<Buffer>(contentType, { parseAs: 'buffer' }, (request, body, done) => {
     const charset = /;\s*charset="?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
     if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
       done(new Failure('UnsupportedMedia', 'JSON is UTF-8; send application/json without another charset'));

@@ -6,6 +6,16 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 
 const BODIES = 300;
 const TOOL = { name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } };
+const A2A_MESSAGE = {
+  message: {
+    messageId: 'protocol',
+    contextId: 'protocol',
+    role: 'ROLE_USER',
+    parts: [{ text: 'Hello.' }, { data: { approval: 'apr_none', approve: true } }],
+    extensions: [],
+  },
+  configuration: { historyLength: 1, returnImmediately: true, acceptedOutputModes: ['text/plain'] },
+};
 /** What is accepted, in parts that a client may get wrong. No text of it may start a turn that goes on. */
 const DOORS: Readonly<Record<string, object>> = {
   '/v1/chat/completions': {
@@ -58,6 +68,8 @@ const DOORS: Readonly<Record<string, object>> = {
     context: [{ description: 'page', value: 'start' }],
     resume: [{ interruptId: 'apr_none', status: 'resolved', payload: { approved: true, editedArgs: {} } }],
   },
+  '/v1/a2a/main': { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: A2A_MESSAGE },
+  '/v1/a2a/main/message:send': A2A_MESSAGE,
 };
 
 describe('IN-3 IN-11 bodies of protocols', () => {
@@ -79,7 +91,11 @@ describe('IN-3 IN-11 bodies of protocols', () => {
         fc.asyncProperty(wrong, async (sent) => {
           const answer = await fetch(`${stack.url}${path}`, {
             method: 'POST',
-            headers: { authorization: `Bearer ${stack.key}`, 'content-type': 'application/json' },
+            headers: {
+              authorization: `Bearer ${stack.key}`,
+              'content-type': 'application/json',
+              'a2a-version': '1.0',
+            },
             body: sent,
           });
           const text = await answer.text();

@@ -1,0 +1,11 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const a2a = defineFeature({
+  name: 'a2a',
+  summary: 'Agents for other agents: cards and tasks of the protocol A2A.',
+  routes: [
+    () => import('./routes/agent-cards.ts'),
+    () => import('./routes/json-rpc.ts'),
+    () => import('./routes/http-json.ts'),
+  ],
+});

@@ -1,0 +1,50 @@
+/** What a client says in a message: text, and answers to what its task waits for. */
+import type { Message, Part } from '@a2a-js/sdk';
+import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
+import type { CallAnswers } from '#api/answer-calls.ts';
+import { isRecord } from '#domain/outside-value.ts';
+
+export interface ReadMessage {
+  /** The text parts, and data parts that are no answers as JSON. */
+  readonly text: string;
+  readonly decisions: CallAnswers['decisions'];
+}
+
+const MAX_PARTS = 1_000;
+const MAX_ID = 300;
+/** What a decision takes. */
+const MAX_REASON = 16_384;
+
+/** @throws A2AError for files, and for a message without content or id */
+export function readMessage({ messageId, parts }: Message): ReadMessage {
+  if (messageId === '' || messageId.length > MAX_ID)
+    throw new RequestMalformedError(`message.messageId must have 1 to ${MAX_ID} characters`);
+  if (parts.length > MAX_PARTS)
+    throw new RequestMalformedError(`message.parts has ${parts.length} parts; ${MAX_PARTS} are possible`);
+  const decisions = parts.flatMap((part) => decisionOf(part) ?? []);
+  const text = parts.flatMap((part) => (decisionOf(part) ? [] : [textOf(part)])).join('\n');
+  if (text.trim() === '' && decisions.length === 0)
+    throw new RequestMalformedError('message.parts has no text and no answer');
+  return { text, decisions };
+}
+
+/** `{"approval": "apr_…", "approve": true}`, with `reason` or, for a form, with `answer`. */
+function decisionOf({ content }: Part): CallAnswers['decisions'][number] | undefined {
+  const data: unknown = content?.$case === 'data' ? content.value : undefined;
+  if (!isRecord(data) || typeof data['approval'] !== 'string') return undefined;
+  const { approval, approve, answer, reason } = data;
+  if (isRecord(answer)) return { approval, approve: true, args: answer };
+  if (typeof approve !== 'boolean')
+    throw new RequestMalformedError(
+      'A data part with `approval` needs `approve` (true or false) or `answer`',
+    );
+  return { approval, approve, ...(typeof reason === 'string' && { reason: reason.slice(0, MAX_REASON) }) };
+}
+
+function textOf({ content }: Part): string {
+  if (content?.$case === 'text') return content.value;
+  if (content?.$case === 'data') return JSON.stringify(content.value) ?? '';
+  throw new ContentTypeNotSupportedError(
+    'Only text and data are passed on; upload files with POST /v1/artifacts and name them as artifact:ID',
+  );
+}

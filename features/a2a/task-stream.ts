@@ -1,0 +1,57 @@
+/** A task as a stream: the task first, then pieces of its answer and each change of its status. */
+import { type StreamResponse, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
+import type { StoredEvent } from '#domain/event.ts';
+import type { TurnNews } from '#api/turn-follower.ts';
+import { answerOf, isTerminal, statusOf, type TaskTurn } from './task.ts';
+
+export interface TaskStream {
+  take(news: TurnNews): {
+    readonly responses: readonly StreamResponse[];
+    /** The task has ended, or waits for somebody. */
+    readonly pause?: 'ended' | 'waits' | undefined;
+  };
+}
+
+/** `task` is the first item: the turn as it was when the stream began. */
+export function createTaskStream(turn: TaskTurn, task: Task): TaskStream {
+  const ids = { taskId: task.id, contextId: task.contextId, metadata: undefined };
+  let status = task.status;
+  let isFirst = true;
+  let place = '';
+  const artifact = (text: string, append: boolean, lastChunk: boolean): StreamResponse => ({
+    payload: { $case: 'artifactUpdate', value: { ...ids, artifact: answerOf(text), append, lastChunk } },
+  });
+  /** What is written anew, in another step or attempt, replaces what was written before. */
+  const piece = ({ type, data }: StoredEvent): StreamResponse[] => {
+    const { step, attempt, text } = data;
+    if (type !== 'message.delta' || typeof text !== 'string' || text === '') return [];
+    const isSame = place === `${String(step)}/${String(attempt)}`;
+    place = `${String(step)}/${String(attempt)}`;
+    return [artifact(text, isSame, false)];
+  };
+  const changeTo = (next: TaskStatus): StreamResponse[] => {
+    if (next.state === status?.state && next.message?.messageId === status.message?.messageId) return [];
+    status = next;
+    return [{ payload: { $case: 'statusUpdate', value: { ...ids, status: next } } }];
+  };
+  /** The task itself says how it was before; what it does after that shows that it works. */
+  const statusAfter = ({ events, waits, ended }: TurnNews): StreamResponse[] => {
+    if (ended) return changeTo(statusOf(ended, []));
+    const works = !isFirst && events.some(({ type }) => type !== 'turn.queued');
+    return waits.length > 0 || works ? changeTo(statusOf({ ...turn, status: 'running' }, waits)) : [];
+  };
+  return {
+    take(news) {
+      const first: StreamResponse[] = isFirst ? [{ payload: { $case: 'task', value: task } }] : [];
+      if (isTerminal(status?.state)) return { responses: first, pause: 'ended' };
+      const { events, ended } = news;
+      const pieces = ended ? [] : events.flatMap(piece);
+      // The whole answer, because pieces have their secrets hidden one by one.
+      const answer = ended?.text ? [artifact(ended.text, false, true)] : [];
+      const changes = statusAfter(news);
+      isFirst = false;
+      const waits = status?.state === TaskState.TASK_STATE_INPUT_REQUIRED ? 'waits' : undefined;
+      return { responses: [...first, ...pieces, ...answer, ...changes], pause: ended ? 'ended' : waits };
+    },
+  };
+}
