@@ -4,6 +4,7 @@
  */
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { a2a } from './a2a/feature.ts';
+import { acp } from './acp/feature.ts';
 import { agUi } from './ag-ui/feature.ts';
 import { agentExport } from './agent-export/feature.ts';
 import { approvalLinks } from './approval-links/feature.ts';
@@ -42,6 +43,7 @@ import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = inOrderOfNeed([
   a2a,
+  acp,
   agUi,
   agentExport,
   approvalLinks,

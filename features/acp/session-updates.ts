@@ -1,0 +1,120 @@
+/** Events of a session as updates of ACP. */
+import type { SessionUpdate, ToolCall, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
+import type { StoredEvent } from '#domain/event.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { showHidden } from '#domain/text/hidden-text.ts';
+
+/** Characters of a command's output that an update shows. */
+const MAX_OUTPUT = 8_000;
+
+export type TakeEvent = (event: StoredEvent) => SessionUpdate[];
+
+export function createSessionUpdates(): TakeEvent {
+  const write = createWriting();
+  const calls = new Set<string>();
+  const outputs = new Map<string, string>();
+
+  function show(call: ToolCall): SessionUpdate {
+    if (calls.has(call.toolCallId)) return { sessionUpdate: 'tool_call_update', ...call };
+    calls.add(call.toolCallId);
+    return { sessionUpdate: 'tool_call', ...call };
+  }
+
+  return (event) => {
+    const { type, data } = event;
+    const id = text(data['call_id']);
+    switch (type) {
+      case 'message.delta':
+      case 'message.completed':
+      case 'message.reset':
+        return write(event);
+      case 'approval.requested':
+        return [show({ ...callOf(id, data), status: 'pending', rawInput: data['args'] })];
+      case 'tool.started':
+        return [show({ ...callOf(id, data), status: 'in_progress' })];
+      case 'tool.output': {
+        const output = `${outputs.get(id) ?? ''}${text(data['text'])}`.slice(-MAX_OUTPUT);
+        outputs.set(id, output);
+        return [{ sessionUpdate: 'tool_call_update', toolCallId: id, content: textContent(output) }];
+      }
+      case 'tool.completed': {
+        outputs.delete(id);
+        const words = [data['ok'] === true ? '' : text(data['code']), text(data['preview'])];
+        const content = textContent(words.filter(Boolean).join(': '));
+        const status = data['ok'] === true ? 'completed' : 'failed';
+        return [show({ ...callOf(id, data), status, content })];
+      }
+      case 'approval.decided': {
+        // The result of another session's call is in its own feed.
+        if (!isRecord(data['subagent']) && !isRecord(data['delegation'])) return [];
+        const status = data['status'] === 'approved' ? 'completed' : 'failed';
+        return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status }];
+      }
+      default:
+        return [];
+    }
+  };
+}
+
+/** What is written again, by another model or in another attempt, is another message. */
+function createWriting(): TakeEvent {
+  let place = '';
+  let part = 0;
+  let written = '';
+  const chunk = (words: string): SessionUpdate[] => {
+    written += words;
+    const messageId = `${place}.${part}`;
+    if (words === '') return [];
+    return [{ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: words } }];
+  };
+  const begin = (next: string): void => {
+    place = next;
+    part += 1;
+    written = '';
+  };
+  return ({ type, turn_id: turn, data }) => {
+    const step = `${turn}.${text(data['step'])}`;
+    if (type === 'message.reset') begin(place);
+    else if (type === 'message.delta') {
+      const next = `${step}.${text(data['attempt'])}`;
+      if (next !== place) begin(next);
+      return chunk(text(data['text']));
+    } else {
+      if (!place.startsWith(`${step}.`)) begin(`${step}.`);
+      const whole = text(data['text']);
+      return chunk(whole.startsWith(written) ? whole.slice(written.length) : '');
+    }
+    return [];
+  };
+}
+
+export function callOf(toolCallId: string, { tool, summary }: Readonly<Record<string, unknown>>) {
+  const name = text(tool);
+  return { toolCallId, title: showHidden(text(summary)) || name, kind: kindOf(name) };
+}
+
+export function textContent(words: string): ToolCallContent[] {
+  return words === '' ? [] : [{ type: 'content', content: { type: 'text', text: words } }];
+}
+
+const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
+  ['read_file', 'read'],
+  ['read_text_file', 'read'],
+  ['list_files', 'read'],
+  ['write_file', 'edit'],
+  ['write_text_file', 'edit'],
+  ['edit', 'edit'],
+  ['glob', 'search'],
+  ['search', 'search'],
+  ['web_search', 'search'],
+  ['web_fetch', 'fetch'],
+  ['exec', 'execute'],
+]);
+
+function kindOf(tool: string): ToolKind {
+  return KINDS.get(tool) ?? 'other';
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
