@@ -58,7 +58,7 @@ export function toolOptions(call: PlannedCall): ActivityOptions {
 
 /**
  * For rows that end a turn or settle an approval: short statements that must succeed, however long Postgres is
- * unavailable. A frozen tenant is waited for in the workflow (steps/when-thawed.ts).
+ * unavailable. A frozen tenant is waited for in the workflow (steps/approval-records.ts).
  */
 export const RECORD: LocalActivityOptions = {
   startToCloseTimeout: '40 seconds',

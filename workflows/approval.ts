@@ -14,7 +14,6 @@ import {
   defineUpdate,
   isCancellation,
   log,
-  proxyLocalActivities,
   setCurrentDetails,
   setDefaultSignalHandler,
   setHandler,
@@ -24,7 +23,6 @@ import {
 } from '@temporalio/workflow';
 import {
   APPROVAL,
-  type ApprovalActivities,
   type ApprovalInput,
   type ApprovalState,
   type ApprovalCarryOver,
@@ -42,7 +40,6 @@ import { nextAlarm } from '#domain/approval/approval-alarms.ts';
 import { tokensIn } from '#domain/approval/decision-token.ts';
 import { markdownCode, markdownText } from '#domain/text/markdown.ts';
 import type { WorkState } from '#domain/search-attributes.ts';
-import { RECORD } from './activity-options.ts';
 import { oneAtATime } from '../domain/async/one-at-a-time.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
 import { isRecord, isText } from '#domain/outside-value.ts';
@@ -59,17 +56,15 @@ import {
   type ReceivedSignals,
   takeInTurn,
 } from './steps/approval-signals.ts';
+import { note_approval, settle_approval } from './steps/approval-records.ts';
 import { isQuiet } from './steps/is-quiet.ts';
 import { keepUpdate } from './steps/keep-update.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
-import { whenThawed } from './steps/when-thawed.ts';
 
 const decideUpdate = defineUpdate<DecisionReceipt, [DecideInput]>(APPROVAL.updates.decide);
 const decideSignal = defineSignal<[DecideInput]>(APPROVAL.signals.decide);
 const stateQuery = defineQuery<ApprovalState>(APPROVAL.queries.state);
-
-const { settle_approval, note_approval } = proxyLocalActivities<ApprovalActivities>(RECORD);
 
 const STATE = defineSearchAttributeKey('TempoclawState', 'KEYWORD');
 
@@ -218,8 +213,7 @@ function settle(
   return progress.inTurn(async () => {
     const late = outcome === 'decided' && Date.now() >= progress.deadline;
     const place = { tenant, approval_id, outcome: late ? 'expired' : outcome, key, message } as const;
-    const settlement = { ...place, refused: progress.refused, ...sent };
-    const result = await whenThawed(() => settle_approval(settlement));
+    const result = await settle_approval({ ...place, refused: progress.refused, ...sent });
     if (result.kind !== 'settled') return result;
     const { noted: _, ...end } = result;
     progress.end ??= end;
@@ -327,16 +321,14 @@ async function remind(progress: Progress): Promise<void> {
   const { tenant, approval_id } = progress.input;
   progress.reminders += 1;
   const count = progress.reminders;
-  await progress.inTurn(() =>
-    whenThawed(() => note_approval({ tenant, approval_id, what: 'reminded', count })),
-  );
+  await progress.inTurn(() => note_approval({ tenant, approval_id, what: 'reminded', count }));
 }
 
 async function escalate(progress: Progress): Promise<void> {
   const { tenant, approval_id } = progress.input;
   if (progress.escalated) return;
   const note = { tenant, approval_id, what: 'escalated', count: 1 } as const;
-  showEscalated(progress, await progress.inTurn(() => whenThawed(() => note_approval(note))));
+  showEscalated(progress, await progress.inTurn(() => note_approval(note)));
 }
 
 function showEscalated(progress: Progress, opened: boolean): void {
