@@ -228,7 +228,7 @@ async function offer(
   const db = forTenant(deps.pool, tenant);
   try {
     // The row has them, and a value from Temporal would not be trusted.
-    const { roles: _roles, key: _key, client_tools: _tools, ...context } = message.context;
+    const { roles: _roles, key: _key, client_tools: _tools, trace: _trace, ...context } = message.context;
     const input = {
       id: message.id,
       mode: message.mode ?? undefined,

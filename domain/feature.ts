@@ -94,6 +94,7 @@ export interface ApiPart {
 }
 
 export interface MessageToAdmit {
+  readonly id: string;
   readonly session: string;
   readonly context: MessageContext;
   /** The user of the key, which cannot reach other users' sessions; null or undefined means any user. */

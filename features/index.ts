@@ -35,6 +35,7 @@ import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
 import { snapshots } from './snapshots/feature.ts';
 import { tenantMove } from './tenant-move/feature.ts';
+import { telemetry } from './telemetry/feature.ts';
 import { terminalChat } from './terminal-chat/feature.ts';
 import { uiStream } from './ui-stream/feature.ts';
 import { web } from './web/feature.ts';
@@ -73,6 +74,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   secureCli,
   skills,
   snapshots,
+  telemetry,
   tenantMove,
   terminalChat,
   uiStream,

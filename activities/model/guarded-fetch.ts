@@ -3,6 +3,7 @@
  * another host.
  */
 import { ModelError } from '#domain/model/model.ts';
+import { tracedFetch } from '../trace-scope.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
 /** Far above any model's answer, and below what would overload a worker. */
@@ -11,7 +12,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Throws ModelError BadRequest (redirect) and TooLarge; otherwise like fetch. */
 export function guardedFetch(provider: string): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: 'manual' });
+    const response = await tracedFetch(fetch)(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers, body } = response;
     if (status >= 300 && status < 400) {
       await body?.cancel();

@@ -31,6 +31,7 @@ import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/postgres/pool.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
+import { withTrace } from '../trace-scope.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
 export interface PerformDeps extends CallDeps {
@@ -108,7 +109,9 @@ export async function perform(
       const acts = replayOf(tool, args) !== 'readonly';
       return 'changed' in result ? result : reads.noted(result, { marks: tool.outside === true, acts });
     };
-    return await withFileProblems(() => withKeptFiles(deps, tool, claim, call, performed));
+    return await withTrace(input.tenant, claim.context, input.call, () =>
+      withFileProblems(() => withKeptFiles(deps, tool, claim, call, performed)),
+    );
   } catch (error) {
     const replay = replayOf(tool, claim.args);
     if (signal.aborted) return stoppedResult(replay);

@@ -22,6 +22,7 @@ import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/p
 import type { Transcript } from '../prompt/transcript-cache.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import { type InvokedAnswer, invokedAnswer, invokedCalls } from './invoked-answer.ts';
+import { withTrace } from '../trace-scope.ts';
 import type { Step } from './step.ts';
 import type { StepEngine } from './step-engine.ts';
 
@@ -59,7 +60,9 @@ export async function generateAnswer(deps: GenerateDeps, step: Step): Promise<Ge
   const startedAt = performance.now();
   const spent = (): Spent => run.meter.spent((performance.now() - startedAt) / 1000);
   try {
-    const answer = await askModels(deps, run);
+    const answer = await withTrace(step.tenant, step.context, answerIdOf(step.turn, step.step), () =>
+      askModels(deps, run),
+    );
     return { ...answer, spent: withUses(spent(), hookUses), uses: [...run.failed, ...hookUses] };
   } catch (error) {
     const { refs, failed } = run;

@@ -25,6 +25,8 @@ export interface Caller {
   readonly groups: readonly string[];
   /** Why the tenant is frozen; null when it is not. */
   readonly frozenFor: string | null;
+  /** The caller's `traceparent`, if the request has a valid one. */
+  readonly trace?: string | undefined;
 }
 
 /**

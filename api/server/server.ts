@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Failure } from '#domain/errors.ts';
+import { readTraceparent } from '#domain/turn/trace.ts';
 import {
   callerOfKey,
   createAuthenticator,
@@ -191,7 +192,12 @@ function addAuthentication(app: Api, deps: ApiDeps, isPage: IsPage): RouteAuthen
             return slowDown(request, error);
           });
     request.credential = credential;
-    request.caller = deps.settings.sharedSessions ? { ...caller, confinedTo: null } : caller;
+    const { traceparent } = request.headers;
+    request.caller = {
+      ...caller,
+      ...(deps.settings.sharedSessions && { confinedTo: null }),
+      ...(readTraceparent(traceparent) && { trace: String(traceparent) }),
+    };
     if (scope) requireScope(caller, scope);
     requireThawed(caller, request.method);
     await careFor(caller.tenant);

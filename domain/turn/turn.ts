@@ -68,6 +68,8 @@ export interface MessageContext {
   };
   /** Names of the tools that the parent could use: a child never has more (SA-4). */
   readonly within?: readonly string[];
+  /** The span that caused the message, as a `traceparent` (domain/turn/trace.ts); only our API's rows have it. */
+  readonly trace?: string | undefined;
   /** Outside sources of the text, when it does not come from one of our sessions (PO-5). Our API sets it. */
   readonly read?: UsedTools | undefined;
 }

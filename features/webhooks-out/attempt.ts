@@ -4,6 +4,7 @@ import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { readRetryAfter } from '#domain/net/retry-after.ts';
 import { NOTIFY_TEST, retryDelay } from './contract.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
+import { traceparentFrom } from '#store/turns/span-ids.ts';
 import { type DeliveryBasis, readDelivery } from './store/delivery-store.ts';
 import { type AttemptRecord, type Claim, recordAttempt } from './store/delivery-queue-store.ts';
 import type { Deliverer, DeliveryOutcome } from './deliverer.ts';
@@ -139,7 +140,7 @@ async function notify(
 async function post(
   deps: AttemptDeps,
   tenant: string,
-  { id, webhook }: DeliveryBasis,
+  { id, webhook, trace }: DeliveryBasis,
   stored: NonNullable<DeliveryBasis['stored']>,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
@@ -147,6 +148,7 @@ async function post(
   const now = new Date();
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);
   const secrets = before && Date.parse(before.until) > now.getTime() ? [secret, before.secret] : [secret];
+  const traceparent = traceparentFrom(tenant, { trace }, stored.turn_id ?? id);
   const rules = await tenantEgress(deps.pool, deps.egressSettings, tenant);
   const client = deps.egress.open({ labels: { tenant, purpose: 'webhook' }, rules, limits: LIMITS });
   try {
@@ -159,6 +161,7 @@ async function post(
         'user-agent': 'TempoClaw-Webhooks/1',
         'webhook-id': id,
         'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+        ...(traceparent !== undefined && { traceparent }),
         'webhook-signature': secrets.map((one) => new Webhook(one).sign(id, now, body)).join(' '),
       },
     });

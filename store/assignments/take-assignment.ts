@@ -15,6 +15,7 @@ import {
 import { execute, readRow } from '../postgres/statements.ts';
 import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
+import { tracedFrom } from '../turns/span-ids.ts';
 
 /** The call that gives the work. */
 export interface OriginCall {
@@ -57,7 +58,8 @@ export function takeAssignment(db: TenantDb, call: OriginCall, required: PlaceRe
     const origin = { session: call.sessionKey, turn: call.turnId, call: call.callId, agent, context };
     const row = required.decide(origin, inUse);
     if (row.kind === 'refused') return row;
-    if (required.first) await openFor(tx, row, required.first.text, required.first.context(context));
+    const traced = tracedFrom(tx.tenant, context, call.callId);
+    if (required.first) await openFor(tx, row, required.first.text, required.first.context(traced));
     const made = await insertAssignment(tx, row);
     if (required.started) await appendEvents(tx, originOf(made), [required.started]);
     return { kind: 'taken', row: made };

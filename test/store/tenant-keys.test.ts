@@ -10,6 +10,7 @@ const OF_NO_TENANT = new Set([
   'function_set',
   'migrations',
   'sweep_parts',
+  'telemetry_cursor',
   'workers',
 ]);
 

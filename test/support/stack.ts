@@ -137,10 +137,18 @@ interface Parts {
 
 /** The settings of features' parts. */
 function configOf(
-  { egress = {}, services = {}, artifacts, settings, console = { enabled: false }, oidc }: TestApiOptions,
+  {
+    egress = {},
+    services = {},
+    artifacts,
+    settings,
+    console = { enabled: false },
+    oidc,
+    env = {},
+  }: TestApiOptions,
   cwd: string,
 ): Config {
-  const config = loadConfig({ env: {}, cwd });
+  const config = loadConfig({ env, cwd });
   return {
     ...config,
     workspaceRoot: cwd,

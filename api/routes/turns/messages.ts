@@ -135,6 +135,7 @@ export function contextOf(caller: Caller, context: RequestContext): MessageConte
     client_tools: context.client_tools,
     roles: [...caller.scopes],
     key: caller.keyId,
+    ...(caller.trace !== undefined && { trace: caller.trace }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { registerValues, scrubText } from '@tempoclaw/scrubber';
+import { tracedFetch } from '#activities/trace-scope.ts';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
 import type { HostWall } from '@tempoclaw/sandbox';
 import { cleanOutsideText } from '#domain/text/hidden-text.ts';
@@ -272,7 +273,11 @@ async function httpWay(
     isRoutine: isLook,
   });
   const authProvider = login(egressClient.fetch);
-  const options = { fetch: withinBounds(authProvider.fetch), requestInit: { headers }, authProvider };
+  const options = {
+    fetch: withinBounds(tracedFetch(authProvider.fetch)),
+    requestInit: { headers },
+    authProvider,
+  };
   const url = new URL(config.url);
   const transport =
     config.transport === 'sse'

@@ -9,23 +9,26 @@ export interface DeliveryBasis extends DeliveryRow {
   readonly webhook: WebhookRow;
   /** Undefined when the feed no longer has it. */
   readonly stored: StoredEvent | undefined;
+  /** That of the event's turn, if it has a trace. */
+  readonly trace: string | undefined;
 }
 
 export async function readDelivery(db: TenantDb, id: string): Promise<DeliveryBasis | undefined> {
   const row = await readRow<
-    DeliveryRow & { turn_id: string | null; data: StoredEvent['data'] | null; at: Date }
+    DeliveryRow & { turn_id: string | null; data: StoredEvent['data'] | null; at: Date; trace: string | null }
   >(db)`
-    select d.*, e.turn_id, coalesce(e.at, d.created_at) as at,
+    select d.*, e.turn_id, coalesce(e.at, d.created_at) as at, t.context ->> 'trace' as trace,
       case when d.event = ${NOTIFY_TEST} then '{}' else e.data end as data
     from webhook_deliveries d left join events e
       on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
+    left join turns t on t.tenant_id = e.tenant_id and t.id = e.turn_id
     where d.tenant_id = ${db} and d.id = ${id}`;
   const webhook =
     row &&
     (await readRow<WebhookRow>(db)`
       select * from webhooks where tenant_id = ${db} and id = ${row.webhook_id}`);
   if (!row || !webhook) return undefined;
-  const { data, at, turn_id, ...delivery } = row;
+  const { data, at, turn_id, trace, ...delivery } = row;
   const stored = data && {
     id: Number(row.event_id),
     type: row.event as StoredEvent['type'],
@@ -34,7 +37,7 @@ export async function readDelivery(db: TenantDb, id: string): Promise<DeliveryBa
     at: at.toISOString(),
     data,
   };
-  return { ...delivery, webhook, stored: stored ?? undefined };
+  return { ...delivery, webhook, stored: stored ?? undefined, trace: trace ?? undefined };
 }
 
 /** The webhook's first sent delivery about the approval before this one. */
