@@ -58,6 +58,9 @@ export interface PersonKey extends Omit<NewApiKey, 'expiresAt' | 'user'> {
   readonly expiresAt: Date;
 }
 
+const newest = (column: string) =>
+  sql`case when k.issued_at <= excluded.issued_at then ${sql.ref(`excluded.${column}`)} else ${sql.ref(`k.${column}`)} end`;
+
 /**
  * Keeps what the newest token of a person says; an older token changes nothing. It is in force until the last token has
  * ended, and never again after it was revoked. Undefined when there is no such tenant. Safe to repeat.
@@ -67,11 +70,11 @@ export async function putPersonKey(db: TenantDb, key: PersonKey): Promise<ApiKey
     insert into api_keys as k (tenant_id, id, name, user_id, hash, scopes, groups, issued_at, expires_at)
      select id, ${key.id}, ${key.name}, ${key.user}, ${key.hash}::bytea, ${key.scopes}::text[], ${key.groups}::text[],
        ${key.issuedAt}::timestamptz, ${key.expiresAt}::timestamptz from tenants where id = ${db}
-     on conflict (tenant_id, id) do update set user_id = excluded.user_id, scopes = excluded.scopes, groups = excluded.groups,
-       issued_at = excluded.issued_at, expires_at = greatest(k.expires_at, excluded.expires_at)
-     where k.issued_at <= excluded.issued_at
+     on conflict (tenant_id, id) do update set user_id = ${newest('user_id')}, scopes = ${newest('scopes')},
+       groups = ${newest('groups')}, issued_at = ${newest('issued_at')}, expires_at = greatest(k.expires_at, excluded.expires_at)
+     where k.expires_at < excluded.expires_at or (k.issued_at <= excluded.issued_at
        and (k.user_id, k.scopes, k.groups, k.issued_at) is distinct from
-         (excluded.user_id, excluded.scopes, excluded.groups, excluded.issued_at)`;
+         (excluded.user_id, excluded.scopes, excluded.groups, excluded.issued_at))`;
   return readRow<ApiKeyRow>(db)`select ${COLUMNS} from api_keys where tenant_id = ${db} and id = ${key.id}`;
 }
 

@@ -10,6 +10,8 @@ declare module '#api/deps.ts' {
   interface FeatureDeps {
     /** Absent when the settings turn the console off. */
     readonly webConsole?: { readonly sessions: ConsoleSessions; readonly files: BuiltConsole };
+    /** Other ways to log in: a name for people, and the path of the page that begins it, below that of the console. */
+    readonly browserLogins?: readonly { readonly name: string; readonly path: string }[];
   }
 }
 

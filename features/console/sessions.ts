@@ -11,6 +11,7 @@ import {
   type ConsoleSessionRow,
   deleteSession,
   findConsoleSession,
+  hasSession,
   insertSession,
   isSessionInForce,
   rotateSession,
@@ -41,6 +42,8 @@ export interface ConsoleSessions {
   begin(request: FastifyRequest, key: ApiKeyRow): Promise<BrowserSession>;
   /** Answers a page that was loaded, and gives its browser a new token. @throws Failure Unauthorized */
   resume(request: FastifyRequest): Promise<BrowserSession>;
+  /** Whether a browser is logged in with the key. */
+  isOpen(tenant: string, keyId: string): Promise<boolean>;
   /** Ends the session. Returns the value of Set-Cookie that removes the cookie. */
   end(request: FastifyRequest): Promise<string>;
 }
@@ -121,6 +124,7 @@ export function createConsoleSessions({ config, pool, tokenSecret }: ApiCore): C
       if (!(await rotateSession(db, row.id, hash, hashToken(value)))) return session;
       return { ...session, cookie: (await cookie()).write({ value, expires: row.expires_at }) };
     },
+    isOpen: (tenant, keyId) => hasSession(forTenant(pool, tenant), keyId, config.console.idleMinutes),
     async end(request) {
       const found = await read(request);
       if (found) await deleteSession(forTenant(pool, found.row.key.tenant_id), found.row.id);

@@ -62,6 +62,13 @@ export function isSessionInForce(db: TenantDb, id: string, idleMinutes: number):
      where s.tenant_id = ${db} and s.id = ${id} and ${isInForce(idleMinutes)}`;
 }
 
+/** Whether the key has a session in force. */
+export function hasSession(db: TenantDb, keyId: string, idleMinutes: number): Promise<boolean> {
+  return affects(db)`
+    select 1 from console_sessions s join api_keys k on k.tenant_id = s.tenant_id and k.id = s.key_id
+     where s.tenant_id = ${db} and s.key_id = ${keyId} and ${isInForce(idleMinutes)} limit 1`;
+}
+
 /** Notes that the browser is active and has its newest token. */
 export async function touchSession(db: TenantDb, id: string): Promise<void> {
   await execute(db)`

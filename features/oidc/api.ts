@@ -1,9 +1,17 @@
-/** Reads tokens of identity providers where requests carry a key. */
+/** Reads tokens of identity providers where requests carry a key, and offers logins with them. */
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart } from '#domain/feature.ts';
 import { checkToken, readToken, refused } from './check-token.ts';
+import type { LoginIssuer } from './login.ts';
 import { keepPerson } from './persons.ts';
 import { createProvider } from './provider.ts';
+
+declare module '#api/deps.ts' {
+  interface FeatureDeps {
+    /** Identity providers at which people log in to the console. */
+    readonly oidcLogins?: readonly LoginIssuer[];
+  }
+}
 
 export function createApiPart({ config, pool, egress }: ApiCore): ApiPart {
   const issuers = config.oidc.issuers.map((settings) => ({
@@ -11,7 +19,12 @@ export function createApiPart({ config, pool, egress }: ApiCore): ApiPart {
     provider: createProvider(egress, settings),
   }));
   if (issuers.length === 0) return {};
+  const logins = issuers.flatMap(({ settings, provider }) =>
+    settings.client ? [{ settings, provider, client: settings.client }] : [],
+  );
+  const browserLogins = logins.map(({ settings: { name } }) => ({ name, path: `console/oidc/${name}` }));
   return {
+    deps: { oidcLogins: logins, browserLogins },
     async readBearer(text) {
       const token = readToken(text);
       if (!token) return undefined;

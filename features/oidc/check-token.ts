@@ -72,7 +72,8 @@ export async function checkToken(
   }).then(
     ({ payload }) => payload,
     (error: unknown) => {
-      throw error instanceof errors.JOSEError ? refused(wordsOf(error)) : error;
+      // What is no error of jose either is about a key that the algorithm cannot use.
+      throw error instanceof Failure ? error : refused(wordsOf(error));
     },
   );
   const { sub, iat = 0, exp = 0 } = claims;
@@ -87,7 +88,7 @@ function typeOf(value: unknown): string {
   return text.replace(/^application\//, '');
 }
 
-function wordsOf(error: errors.JOSEError): string {
+function wordsOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'it has expired (exp)';
   if (error instanceof errors.JWTClaimValidationFailed) return `its claim ${error.claim} is not accepted`;
   if (error instanceof errors.JOSEAlgNotAllowed) return 'its algorithm is not accepted (alg)';

@@ -37,7 +37,8 @@ export function createProvider(
   { issuer, name, keysPauseSeconds }: Pick<IssuerSettings, 'issuer' | 'name' | 'keysPauseSeconds'>,
   now: () => number = Date.now,
 ): Provider {
-  const { host, port, origin } = new URL(issuer);
+  const { hostname, protocol, origin, port } = new URL(issuer);
+  const place = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
   let document: { readonly read: Promise<ProviderDocument>; readonly until: number } | undefined;
   let failed: { readonly error: Failure; readonly until: number } | undefined;
   let keys: { readonly uri: string; readonly find: JWTVerifyGetKey } | undefined;
@@ -50,7 +51,7 @@ export function createProvider(
     if (failed && failed.until > now()) throw failed.error;
     const client = egress.open({
       labels: { tenant: OPERATOR_TENANT, purpose: 'oidc' },
-      rules: { internalHosts: [host], allowedPorts: port === '' ? [] : [Number(port)] },
+      rules: { internalHosts: [place], allowedPorts: port === '' ? [] : [Number(port)] },
       limits: { bytes: MAX_BYTES, totalMs: TIMEOUT_MS, redirects: 0 },
       isRoutine: () => true,
     });

@@ -58,6 +58,15 @@ const issuerSchema = z.strictObject({
   user: claimSchema.default('sub'),
   /** The claim that contains the groups. */
   groups: claimSchema.default('groups'),
+  /** Absent: nobody logs in to the console here. */
+  client: z
+    .strictObject({
+      id: labelSchema,
+      /** Absent for a public client. */
+      secret: z.string().min(1).max(1_000).exactOptional(),
+      scope: labelSchema.default('openid profile email'),
+    })
+    .exactOptional(),
   /** The first one that a token meets applies. */
   rules: z.array(ruleSchema).min(1).max(100),
 });
@@ -99,6 +108,7 @@ export const oidcSettings = defineSection({
   name: 'oidc',
   schema,
   variables: [[['TEMPOCLAW_OIDC_ISSUERS'], 'oidc.issuers', 'text']],
+  secrets: ({ issuers }) => issuers.map(({ client }) => client?.secret),
   problems: ({ issuers }) =>
     (['name', 'issuer'] as const).flatMap((field) => {
       const values = issuers.map((one) => one[field]);

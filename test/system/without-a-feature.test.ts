@@ -20,7 +20,14 @@ async function offered(features: readonly Feature[]) {
 }
 
 /** Features whose routes are described elsewhere, and not in the OpenAPI document. */
-const PROTOCOLS: ReadonlySet<string> = new Set(['a2a', 'ag-ui', 'mcp-server', 'openai-api', 'ui-stream']);
+const PROTOCOLS: ReadonlySet<string> = new Set([
+  'a2a',
+  'ag-ui',
+  'mcp-server',
+  'oidc',
+  'openai-api',
+  'ui-stream',
+]);
 
 describe('a build without a feature', { timeout: 900_000 }, async () => {
   const whole = await offered(FEATURES);

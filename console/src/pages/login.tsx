@@ -1,7 +1,31 @@
 /** Asks for an API key, which is exchanged for a session and kept nowhere. */
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { problemText } from '../api/problem.ts';
+import { send } from '../api/request.ts';
 import { logIn, login } from '../api/session.ts';
+
+/** Identity providers, whose pages are not the console's. */
+function OtherWays() {
+  const ways = useSignal<readonly { readonly name: string; readonly path: string }[]>([]);
+  const read = async (): Promise<void> => {
+    const answer = await send('GET', 'console/logins');
+    // Without an answer there is still the key.
+    if (answer instanceof Response && answer.ok) ways.value = (await answer.json()).logins;
+  };
+  useEffect(() => void read(), []);
+  return (
+    <>
+      {ways.value.map(({ name, path }) => (
+        <p key={name}>
+          <a href={path} data-native>
+            Log in with {name}
+          </a>
+        </p>
+      ))}
+    </>
+  );
+}
 
 export function LoginPage() {
   const problem = useSignal(login.value.state === 'out' ? login.value.problem : undefined);
@@ -36,6 +60,7 @@ export function LoginPage() {
           Log in
         </button>
       </form>
+      <OtherWays />
       <p>
         Or open a link that works once. This command makes one where TempoClaw runs:
         <code class="block">npx tempoclaw open</code>

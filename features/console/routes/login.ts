@@ -12,9 +12,14 @@ const loginSchema = z.union([
   z.strictObject({ key: z.string().max(256) }),
   z.strictObject({ link: z.string().max(256) }),
 ]);
+const loginsSchema = z.object({ logins: z.array(z.object({ name: z.string(), path: z.string() })) });
 const answerSchema = z.object({ csrf_token: z.string(), expires_at: z.string() });
 
-export function addRoutes(app: Api, { pool, webConsole }: ApiDeps, authenticator: RouteAuthenticator): void {
+export function addRoutes(
+  app: Api,
+  { pool, webConsole, browserLogins = [] }: ApiDeps,
+  authenticator: RouteAuthenticator,
+): void {
   if (!webConsole) return;
   const { sessions } = webConsole;
   const schema = { hide: true, response: { 200: answerSchema } };
@@ -33,6 +38,14 @@ export function addRoutes(app: Api, { pool, webConsole }: ApiDeps, authenticator
 
   app.post('/console/session', { config, schema }, async (request, reply) =>
     answer(reply, await sessions.resume(request)),
+  );
+
+  app.get(
+    '/console/logins',
+    { config, schema: { hide: true, response: { 200: loginsSchema } } },
+    async () => ({
+      logins: [...browserLogins],
+    }),
   );
 
   // Authentication also checks the token against requests of other sites.

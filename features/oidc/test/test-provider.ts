@@ -14,8 +14,14 @@ export interface TestProvider {
   readonly persons: Map<string, JWTPayload>;
   /** Paths that were asked. */
   readonly asked: string[];
+  /** The secret of every client. */
+  readonly secret: string;
+  /** Seconds for which an id_token is valid. */
+  life: number;
   /** While true, connections are closed without an answer. */
   isAway: boolean;
+  /** Lets the client `console` send people back to the address. */
+  allow(redirect: string): Promise<void>;
   /** An access token for the API, from the provider's token endpoint. */
   tokenOf(person: string): Promise<string>;
   /** A token that the provider has not made. By default it is right in everything and signed with the provider's key. */
@@ -34,9 +40,11 @@ export function oidcSettings(...issuers: readonly object[]): Config['oidc'] {
 
 const SECRET = 'secret-of-a-test-client-0123456789';
 
-export async function startTestProvider(clients: readonly object[] = []): Promise<TestProvider> {
+/** `host` is what it calls itself. */
+export async function startTestProvider(host = '127.0.0.1'): Promise<TestProvider> {
   const persons = new Map<string, JWTPayload>();
   const asked: string[] = [];
+  const redirects: string[] = [];
   let count = 0;
   let current = await makeKey();
   let callback: ReturnType<Provider['callback']>;
@@ -47,7 +55,7 @@ export async function startTestProvider(clients: readonly object[] = []): Promis
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
 
   async function makeKey() {
     const pair = await generateKeyPair('RS256', { extractable: true });
@@ -57,14 +65,20 @@ export async function startTestProvider(clients: readonly object[] = []): Promis
 
   async function serve(): Promise<void> {
     const jwk = { ...(await exportJWK(current.privateKey)), kid: current.kid, alg: 'RS256', use: 'sig' };
-    callback = new Provider(issuer, configuration(jwk, persons, clients)).callback();
+    callback = new Provider(issuer, configuration(jwk, made, redirects)).callback();
   }
 
   const made: TestProvider = {
     issuer,
     persons,
     asked,
+    secret: SECRET,
+    life: 300,
     isAway: false,
+    async allow(redirect) {
+      redirects.push(redirect);
+      await serve();
+    },
     async tokenOf(person) {
       const response = await fetch(`${issuer}/token`, {
         method: 'POST',
@@ -102,11 +116,8 @@ export async function startTestProvider(clients: readonly object[] = []): Promis
 }
 
 /** Persons are clients that ask for themselves, and accounts of the login page. */
-function configuration(
-  jwk: object,
-  persons: ReadonlyMap<string, JWTPayload>,
-  clients: readonly object[],
-): object {
+function configuration(jwk: object, made: TestProvider, redirects: readonly string[]): object {
+  const { persons } = made;
   return {
     jwks: { keys: [jwk] },
     cookies: { keys: ['of-a-test'] },
@@ -119,13 +130,19 @@ function configuration(
         response_types: [],
         token_endpoint_auth_method: 'client_secret_post',
       })),
-      ...clients,
+      {
+        client_id: 'console',
+        client_secret: SECRET,
+        grant_types: ['authorization_code', 'refresh_token'],
+        redirect_uris: redirects,
+      },
     ],
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: true },
       resourceIndicators: {
         enabled: true,
+        defaultResource: () => undefined,
         getResourceServerInfo: () => ({
           scope: '',
           audience: API,
@@ -136,5 +153,62 @@ function configuration(
     },
     extraTokenClaims: (_context: unknown, token: { readonly clientId: string }) =>
       persons.get(token.clientId),
+    claims: { openid: ['sub', 'org', 'groups', 'name'] },
+    conformIdTokenClaims: false,
+    findAccount: (_context: unknown, accountId: string) => {
+      const claims = persons.get(accountId);
+      return claims && { accountId, claims: () => ({ ...claims, sub: accountId }) };
+    },
+    issueRefreshToken: () => true,
+    ttl: {
+      IdToken: () => made.life,
+      AccessToken: 300,
+      RefreshToken: 3_600,
+      Grant: 3_600,
+      Session: 3_600,
+      Interaction: 600,
+    },
+  };
+}
+
+export interface LoginPages {
+  /** Goes through the pages as the person. Returns where the provider sends the browser in the end. */
+  logIn(location: string, person: string): Promise<string>;
+}
+
+/** A browser at the provider's pages: it keeps cookies, follows redirects and sends forms. */
+export function openLoginPages(): LoginPages {
+  const cookies = new Map<string, string>();
+  async function go(url: string, form?: Readonly<Record<string, string>>): Promise<Response> {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map((pair) => pair.join('=')).join('; ') },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = cookie.split(';')[0]?.split('=') ?? [];
+      cookies.set(name, value);
+    }
+    return response;
+  }
+  return {
+    async logIn(location, person) {
+      const { origin } = new URL(location);
+      let response = await go(location);
+      for (let steps = 0; steps < 20; steps += 1) {
+        const next = response.headers.get('location');
+        if (next !== null && new URL(next, origin).origin !== origin) return next;
+        if (next !== null) response = await go(new URL(next, origin).href);
+        else {
+          const page = await response.text();
+          const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
+          const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
+          if (action === undefined || prompt === undefined)
+            throw new Error(`no form: ${page.slice(0, 2_000)}`);
+          response = await go(action, { prompt, login: person, password: 'x' });
+        }
+      }
+      throw new Error('the provider sends the browser nowhere');
+    },
   };
 }
