@@ -29,11 +29,15 @@ export interface AnsweredTurn extends StartedTurn {
 /** A step makes at most as many calls, and only those of the last one can wait. */
 const MAX_ANSWERS = 64;
 
-/** Sends results and decisions; undefined when there are none. A repeated one changes nothing. */
+/**
+ * Sends results and decisions; undefined when there are none. A repeated one changes nothing. `session`: the one that the
+ * client means, where it names one.
+ */
 export async function answerCalls(
   deps: ApiDeps,
   caller: Caller,
   { results, decisions }: CallAnswers,
+  session?: string,
 ): Promise<AnsweredTurn | undefined> {
   const bodies = new Map<string, DecisionBody>([
     ...results.map(({ call, text }) => [call, { decision: 'respond', text: cutResult(text) }] as const),
@@ -46,7 +50,8 @@ export async function answerCalls(
   const rows = found.flatMap((row) => row ?? []);
   const turn = rows.length < ids.length ? undefined : await turnOf(db, rows);
   // Approvals of nobody's turns are seen by all, but only who reaches the conversation speaks in it.
-  if (!turn || !(await reachableSession(deps.pool, caller, turn.session)))
+  const isMeant = turn && (session === undefined || turn.session === session);
+  if (!isMeant || !(await reachableSession(deps.pool, caller, turn.session)))
     throw new Failure('NotFound', 'There is no such call; its conversation may have been forgotten');
   for (const row of rows) {
     if (row.status !== 'pending') continue;

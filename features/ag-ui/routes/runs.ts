@@ -77,9 +77,7 @@ async function turnOfRun(
   const known = await reachableTurn(deps.pool, caller, turnIdOf(id));
   if (known) return { turn: await fromBeginning(deps, caller, session, known.id), decided: [] };
   const added = readRun(input);
-  const answered = await answerCalls(deps, caller, added);
-  if (answered && answered.session !== session)
-    throw new Failure('InvalidInput', `threadId: the answers belong to the thread ${answered.session}`);
+  const answered = await answerCalls(deps, caller, added, session);
   const decided = answered?.decided ?? [];
   if (added.text === '') return { turn: answered ?? (await lastTurn(deps, caller, session)), decided };
   await refuseTakenNames(deps, caller.tenant, agent, tools);
