@@ -82,7 +82,11 @@ function createWriting(): TakeEvent {
     } else {
       if (!place.startsWith(`${step}.`)) begin(`${step}.`);
       const whole = text(data['text']);
-      return chunk(whole.startsWith(written) ? whole.slice(written.length) : '');
+      if (whole.startsWith(written)) return chunk(whole.slice(written.length));
+      // The feed was opened in the middle of it.
+      if (!whole.endsWith(written)) return [];
+      begin(place);
+      return chunk(whole);
     }
     return [];
   };

@@ -49,7 +49,12 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
   let stack: Stack;
   const programs: ChildProcess[] = [];
   before(async () => {
-    stack = await startStack({ agents: [{ key: 'slow', model: 'rehearsal/stream' }] });
+    stack = await startStack({
+      agents: [
+        { key: 'slow', model: 'rehearsal/stream' },
+        { key: 'flaky', model: 'rehearsal/flaky' },
+      ],
+    });
   });
   after(async () => {
     for (const program of programs) {
@@ -125,6 +130,12 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
     return editor;
   }
 
+  /** As another person does, elsewhere. */
+  const decideIn = async (session: string): Promise<void> => {
+    const { body } = await stack.ask('GET', `/v1/approvals?session_key=${session}&status=pending`);
+    const path = `/v1/approvals/${body.data[0].id}/decision`;
+    assert.equal((await stack.ask('POST', path, { body: { decision: 'approve' } })).status, 200);
+  };
   const words = ({ content }: { content: { type: string; text?: string } }): string => content.text ?? '';
   const did = (note: string): boolean => stack.worker.probes.effects.some((one) => one.note === note);
 
@@ -182,16 +193,29 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
           ended.resolve();
           resolve({ outcome: { outcome: 'cancelled' } });
         });
-        void decide();
+        void decideIn(session);
       });
-    const decide = async (): Promise<void> => {
-      const { body } = await stack.ask('GET', `/v1/approvals?session_key=${session}&status=pending`);
-      const path = `/v1/approvals/${body.data[0].id}/decision`;
-      assert.equal((await stack.ask('POST', path, { body: { decision: 'approve' } })).status, 200);
-    };
     assert.equal(await editor.say(session, 'poke {"note":"elsewhere"}\nthen\nDone there.'), 'end_turn');
     await ended.promise;
     assert.equal(editor.text(), 'Done there.');
+  });
+
+  it('say that a key may not decide, and go on when somebody else does', async () => {
+    const editor = await open({ key: await stack.makeKey(['read', 'run']) });
+    const session = await editor.begin();
+    const answer = editor.say(session, 'poke {"note":"weak"}\nthen\nBy another.');
+    await stack.worker.until('the refusal', async () =>
+      JSON.stringify(editor.updates).includes('scope approve') ? true : undefined,
+    );
+    assert.ok(!did('weak'));
+    await decideIn(session);
+    assert.equal(await answer, 'end_turn');
+    assert.equal(editor.text(), 'By another.');
+  });
+
+  it('answer a turn that fails with its error', async () => {
+    const editor = await open({ args: ['--agent', 'flaky'] });
+    await assert.rejects(editor.say(await editor.begin(), 'bad key'), /key is not accepted/);
   });
 
   it('stop the turn when the person cancels', async () => {
