@@ -269,6 +269,24 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
     assert.equal(first.text(), 'Open again.');
   });
 
+  it('go on with a session that was begun elsewhere, and show its turns of others', async () => {
+    const send = (text: string) =>
+      stack.ask('POST', '/v1/sessions/of-the-console/messages', { body: { text } });
+    const { body } = await send('Begun elsewhere.');
+    await stack.worker.ended(body.turn_id);
+    const editor = await open();
+    const sessionId = 'of-the-console';
+    await editor.agent.request(ask.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
+    assert.equal(editor.text(), 'Begun elsewhere.');
+    assert.equal(await editor.say(sessionId, 'Gone on here.'), 'end_turn');
+    assert.equal(editor.text(), 'Gone on here.');
+    editor.updates.length = 0;
+    await send('And there.');
+    await stack.worker.until('the turn of another', async () =>
+      editor.text() === 'And there.' ? true : undefined,
+    );
+  });
+
   it('answer as the agent of the option, or of the mode of a new session', async () => {
     const editor = await open({ args: ['--agent', 'slow'], fs: false });
     const { sessionId, modes } = await editor.agent.request(ask.session.new, { cwd: FOLDER, mcpServers: [] });
