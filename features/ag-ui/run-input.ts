@@ -75,7 +75,7 @@ function wordsOf(content: Extract<Message, { role: 'user' }>['content']): string
 /** What the application shows beside the conversation, for the agent to read. */
 function surroundings(context: RunInput['context'], state: unknown): string[] {
   const facts = context.map(({ description, value }) => `${description}: ${value}`);
-  const isEmpty = !isRecord(state) || Object.keys(state).length === 0;
+  const isEmpty = state == null || JSON.stringify(state) === '{}';
   return [
     ...(facts.length > 0 ? [`Context of the application:\n${facts.join('\n')}`] : []),
     ...(isEmpty ? [] : [`State of the application:\n${JSON.stringify(state)}`]),

@@ -77,10 +77,10 @@ async function turnOfRun(
   const known = await reachableTurn(deps.pool, caller, turnIdOf(id));
   if (known) return { turn: await fromBeginning(deps, caller, session, known.id), decided: [] };
   const added = readRun(input);
+  await refuseTakenNames(deps, caller.tenant, agent, tools);
   const answered = await answerCalls(deps, caller, added, session);
   const decided = answered?.decided ?? [];
   if (added.text === '') return { turn: answered ?? (await lastTurn(deps, caller, session)), decided };
-  await refuseTakenNames(deps, caller.tenant, agent, tools);
   const turn = await startTurn(deps, caller, {
     id,
     repeatable: true,

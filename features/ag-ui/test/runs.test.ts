@@ -133,6 +133,10 @@ describe('IN-11 runs of AG-UI', { concurrency: 6 }, () => {
     const weak = await stack.makeKey(['run', 'read']);
     assert.equal((await post({ threadId: 'approve', resume }, weak)).status, 403);
     assert.equal((await post({ threadId: 'approve-2', resume })).status, 404);
+    const tools = [{ name: 'exec', description: '' }];
+    assert.equal((await post({ threadId: 'approve', resume, tools, ...user('And?') })).status, 422);
+    const { body } = await stack.ask('GET', `/v1/approvals/${interrupt.id}`);
+    assert.equal(body.status, 'pending');
     const done = await thread.run({ resume });
     assert.equal(textOf(done), 'Poked.');
     assert.deepEqual(
