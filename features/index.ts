@@ -3,6 +3,7 @@
  * else works.
  */
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
+import { a2aClient } from './a2a-client/feature.ts';
 import { a2a } from './a2a/feature.ts';
 import { acp } from './acp/feature.ts';
 import { agUi } from './ag-ui/feature.ts';
@@ -44,6 +45,7 @@ import { webhooksOut } from './webhooks-out/feature.ts';
 
 export const FEATURES: readonly Feature[] = inOrderOfNeed([
   a2a,
+  a2aClient,
   acp,
   agUi,
   agentExport,
