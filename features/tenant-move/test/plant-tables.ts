@@ -46,6 +46,7 @@ function valuesOf(
     memory_chunks: document,
     memory_vectors: document,
     model_uses: { kind: 'answer' },
+    oidc_refreshes: { person_id: key },
     team_task_blockers: { team_key: 'quokka', number, blocker: number },
   };
 }
