@@ -13,7 +13,7 @@ create table console_sessions (
   used_at        timestamptz not null default now(),
   expires_at     timestamptz not null,
   primary key (tenant_id, id),
-  foreign key (tenant_id, key_id) references api_keys
+  foreign key (tenant_id, key_id) references api_keys on delete cascade
 );
 create index console_sessions_of_key on console_sessions (tenant_id, key_id, used_at);
 
@@ -25,6 +25,6 @@ create table console_links (
   expires_at timestamptz not null,
   used_at    timestamptz,
   primary key (tenant_id, hash),
-  foreign key (tenant_id, key_id) references api_keys
+  foreign key (tenant_id, key_id) references api_keys on delete cascade
 );
 create index console_links_of_key on console_links (tenant_id, key_id);
