@@ -7,10 +7,10 @@ import type { ApiKeyRow } from '#store/api-key-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { Failure } from '#domain/errors.ts';
-import { isRecord, isText } from '#domain/outside-value.ts';
+import { type Fields, isText } from '#domain/outside-value.ts';
 import { checkToken, type Claims, readToken } from './check-token.ts';
 import { keepPerson } from './persons.ts';
-import type { Provider } from './provider.ts';
+import { type Provider, readRecord } from './provider.ts';
 import type { IssuerSettings } from './settings.ts';
 
 /** Time to log in at the provider. */
@@ -137,10 +137,7 @@ async function checkIdToken(issuer: LoginIssuer, text: unknown): Promise<Claims>
   return claims;
 }
 
-async function requestTokens(
-  issuer: LoginIssuer,
-  grant: Readonly<Record<string, string>>,
-): Promise<Readonly<Record<string, unknown>>> {
+async function requestTokens(issuer: LoginIssuer, grant: Readonly<Record<string, string>>): Promise<Fields> {
   const { client, provider } = issuer;
   const { token_endpoint: endpoint } = await provider.readDocument();
   if (endpoint === undefined) throw failed(issuer, 'its document names no address of tokens');
@@ -154,12 +151,12 @@ async function requestTokens(
     },
     body: new URLSearchParams(form).toString(),
   });
-  if (status >= 500)
+  if (status >= 500 || status === 429)
     throw new Failure(
       'Unavailable',
       `The identity provider ${issuer.settings.name} answers ${status}; try again`,
     );
-  const answer = parse(text);
+  const answer = readRecord(text) ?? {};
   if (status !== 200) throw failed(issuer, `it answers ${codeOf(answer['error'])}`);
   return answer;
 }
@@ -176,16 +173,6 @@ function openKept(sealer: Sealer, kept: string): StartedLogin | undefined {
   } catch {
     // It is not ours, or of a key that is gone: the same as none.
     return undefined;
-  }
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    // No JSON is as good as no answer.
-    return {};
   }
 }
 

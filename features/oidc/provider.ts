@@ -5,7 +5,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import type { Egress } from '#activities/egress/create-egress.ts';
 import { Failure } from '#domain/errors.ts';
-import { isRecord } from '#domain/outside-value.ts';
+import { type Fields, isRecord } from '#domain/outside-value.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import { EgressError } from '@tempoclaw/egress';
 import type { IssuerSettings } from './settings.ts';
@@ -35,7 +35,6 @@ export interface Provider {
 export function createProvider(
   egress: Egress,
   { issuer, name, keysPauseSeconds }: Pick<IssuerSettings, 'issuer' | 'name' | 'keysPauseSeconds'>,
-  now: () => number = Date.now,
 ): Provider {
   const { hostname, protocol, origin, port } = new URL(issuer);
   const place = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
@@ -48,7 +47,7 @@ export function createProvider(
    * names is judged as an address from outside.
    */
   async function ask(url: string, init?: RequestInit) {
-    if (failed && failed.until > now()) throw failed.error;
+    if (failed && failed.until > Date.now()) throw failed.error;
     const client = egress.open({
       labels: { tenant: OPERATOR_TENANT, purpose: 'oidc' },
       rules: { internalHosts: [place], allowedPorts: port === '' ? [] : [Number(port)] },
@@ -71,14 +70,14 @@ export function createProvider(
       `The identity provider ${name} cannot be asked: ${why}. API keys work meanwhile; try again in a moment`,
       { retry_after: Math.ceil(PAUSE_MS / 1000) },
     );
-    failed = { error, until: now() + PAUSE_MS };
+    failed = { error, until: Date.now() + PAUSE_MS };
     return error;
   }
 
   async function fetchDocument(): Promise<ProviderDocument> {
     const { status, text } = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-    const read = status === 200 ? parse(text) : undefined;
-    if (!isRecord(read)) throw unavailable(`its document is not there (HTTP ${status})`);
+    const read = status === 200 ? readRecord(text) : undefined;
+    if (!read) throw unavailable(`its document is not there (HTTP ${status})`);
     if (read['issuer'] !== issuer) throw unavailable('its document names another issuer');
     const address = (field: string): string | undefined => {
       const value = read[field];
@@ -92,8 +91,8 @@ export function createProvider(
   }
 
   async function readDocument(): Promise<ProviderDocument> {
-    if (!document || document.until <= now())
-      document = { read: fetchDocument(), until: now() + DOCUMENT_MS };
+    if (!document || document.until <= Date.now())
+      document = { read: fetchDocument(), until: Date.now() + DOCUMENT_MS };
     const { read } = document;
     try {
       return await read;
@@ -132,11 +131,13 @@ export function createProvider(
   };
 }
 
-function parse(text: string): unknown {
+/** The object of an answer; undefined when it is none. */
+export function readRecord(text: string): Fields | undefined {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
   } catch {
-    // No JSON is as good as no document.
+    // No JSON is as good as no answer.
     return undefined;
   }
 }

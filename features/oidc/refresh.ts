@@ -7,7 +7,14 @@ import type { Sealer } from '#store/seal.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { Failure } from '#domain/errors.ts';
 import { type LoggedIn, type LoginIssuer, refreshLogin } from './login.ts';
-import { deleteRefresh, putRefresh, type RefreshRow, refreshPlace, takeDueRefreshes } from './store.ts';
+import {
+  deleteRefresh,
+  putRefresh,
+  type RefreshRow,
+  refreshPlace,
+  releaseRefresh,
+  takeDueRefreshes,
+} from './store.ts';
 
 /** A token is replaced this long before its end, or at half of its life when it is short. */
 const BEFORE_END_MS = 60_000;
@@ -58,8 +65,8 @@ export function createRefresher({
         return deleteRefresh(db, row);
       return keep(issuer, person);
     } catch (error) {
-      // The row is held, and tried again, until the token ends.
-      if (error instanceof Failure && error.type === 'Unavailable') return undefined;
+      // It is tried again until the token ends.
+      if (error instanceof Failure && error.type === 'Unavailable') return releaseRefresh(db, row);
       onRefused(row, error);
       return deleteRefresh(db, row);
     }

@@ -41,6 +41,13 @@ export function takeDueRefreshes(pool: Pool): Promise<RefreshRow[]> {
      returning tenant_id, person_id, issuer, sealed`;
 }
 
+/** Lets the token that was taken be tried again soon. */
+export async function releaseRefresh(db: TenantDb, { person_id, sealed }: RefreshRow): Promise<void> {
+  await execute(db)`
+    update oidc_refreshes set held_until = now() + interval '3 seconds'
+     where tenant_id = ${db} and person_id = ${person_id} and sealed = ${sealed}`;
+}
+
 /** Deletes the token that was taken, unless a login has replaced it. */
 export async function deleteRefresh(db: TenantDb, { person_id, sealed }: RefreshRow): Promise<void> {
   await execute(db)`

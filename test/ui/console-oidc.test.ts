@@ -9,6 +9,7 @@ import {
   startTestProvider,
   type TestProvider,
 } from '#features/oidc/test/test-provider.ts';
+import { eventually } from '#test/support/processes.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 import { findChromium, sees, startBrowser } from './browser.ts';
 import { assertAccessible, buildFiles, openConsole } from './console-page.ts';
@@ -66,7 +67,7 @@ describe('IN-10 logging in to the console at an identity provider', { skip }, ()
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
     provider.persons.delete('ann');
     const status = () => page.evaluate("fetch('v1/me').then(({ status }) => status)");
-    while ((await status()) !== 401) await page.waitForTimeout(200);
+    assert.ok(await eventually(async () => (await status()) === 401));
     await page.reload();
     await sees(page, /Log in with work/);
     assert.deepEqual(complaints, []);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { insertTenant } from '#store/api-key-store.ts';
+import { eventually } from '#test/support/processes.ts';
 import { type Answer, startApi, type TestApi } from '#test/support/stack.ts';
 import { API, oidcSettings, openLoginPages, startTestProvider, type TestProvider } from './test-provider.ts';
 
@@ -143,12 +144,12 @@ describe('IN-10 logins to the console', () => {
       };
       const first = await expiry();
       provider.persons.set('cyd', { org: 'acme', groups: ['sales'] });
-      while ((await expiry()) === first) await session(cookies);
+      assert.ok(await eventually(async () => (await expiry()) !== first));
       assert.equal((await session(cookies)).status, 200);
       const { rows } = await api.pool.query("select groups from api_keys where user_id = 'cyd'");
       assert.deepEqual(rows[0].groups, ['sales'], 'as the provider says now');
       provider.persons.delete('cyd');
-      for (let status = 200; status !== 401; ) ({ status } = await session(cookies));
+      assert.ok(await eventually(async () => (await session(cookies)).status === 401));
       const left = await api.pool.query(
         "select from oidc_refreshes r join api_keys k on k.id = r.person_id where user_id = 'cyd'",
       );
@@ -156,6 +157,24 @@ describe('IN-10 logins to the console', () => {
     } finally {
       provider.life = 300;
     }
+  });
+
+  it('a provider that is away for a moment ends no session', async () => {
+    const cookies = await finished('bea');
+    const read = async (what: string) => {
+      const { rows } = await api.pool.query(
+        `select ${what} as value from oidc_refreshes r join api_keys k on k.id = r.person_id where user_id = 'bea'`,
+      );
+      return rows[0]?.value;
+    };
+    const before = await read('k.expires_at::text');
+    provider.isAway = true;
+    await api.pool.query('update oidc_refreshes set due_at = now()');
+    const isReleased = (): Promise<boolean> => read("held_until < now() + interval '10 seconds'");
+    assert.ok(await eventually(isReleased));
+    provider.isAway = false;
+    assert.ok(await eventually(async () => (await read('k.expires_at::text')) !== before));
+    assert.equal((await session(cookies)).status, 200);
   });
 
   it('a session has the rights of a browser: it makes no links, and a logout ends it', async () => {

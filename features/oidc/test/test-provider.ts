@@ -49,8 +49,8 @@ export async function startTestProvider(host = '127.0.0.1'): Promise<TestProvide
   let current = await makeKey();
   let callback: ReturnType<Provider['callback']>;
   const server = createServer((request, response) => {
-    if (made.isAway) return request.socket.destroy();
     asked.push(new URL(request.url ?? '/', 'http://x').pathname);
+    if (made.isAway) return request.socket.destroy();
     return void callback(request, response);
   });
   server.listen(0, '127.0.0.1');
