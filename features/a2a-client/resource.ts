@@ -82,7 +82,7 @@ export const remoteAgents = defineResource(
         word: 'set',
         help: 'let agents give work to an agent of another system',
         flags: {
-          url: ['--url <url>', 'where it is'],
+          url: ['--address <url>', 'where it is'],
           description: ['--description <text>', 'what it is good at'],
           credential: ['--credential <header>', 'its Authorization, such as "Bearer secret://NAME"'],
         },

@@ -76,7 +76,7 @@ function cardOf(
     supportedInterfaces: [interfaceOf('JSONRPC'), interfaceOf('HTTP+JSON')],
     provider: undefined,
     documentationUrl: `${base}/docs`,
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true, extensions: [] },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
     securitySchemes: {
       key: {
         scheme: {

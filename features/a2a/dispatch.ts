@@ -1,11 +1,6 @@
 /** One request of the protocol, whichever binding it came through: the SDK reads and checks it, tasks.ts does it. */
 import type { StreamResponse, Task } from '@a2a-js/sdk';
-import {
-  A2A_ERROR_CODE,
-  fromJsonRpcErrorResponse,
-  PushNotificationNotSupportedError,
-  RequestMalformedError,
-} from '@a2a-js/sdk/errors';
+import { A2A_ERROR_CODE, fromJsonRpcErrorResponse, RequestMalformedError } from '@a2a-js/sdk/errors';
 import {
   type A2ARequestHandler,
   JsonRpcTransportHandler,
@@ -14,11 +9,21 @@ import {
 } from '@a2a-js/sdk/server';
 import { requireScope } from '#api/server/auth.ts';
 import type { StartedTurn } from '#api/turn-follower.ts';
+import { hasEnded } from '#api/turn-wait.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
 import { extendedCard, publicCard } from './agent-card.ts';
 import { showTaskList } from './list-tasks.ts';
-import { type A2aRequest, cancelTask, getTask, sendMessage, subscribeToTask, waitForTask } from './tasks.ts';
+import { createPushConfig, deletePushConfig, getPushConfig, showPushConfigs } from './push-configs.ts';
+import {
+  type A2aRequest,
+  cancelTask,
+  getTask,
+  sendMessage,
+  subscribeToTask,
+  taskOr404,
+  waitForTask,
+} from './tasks.ts';
 
 export interface Incoming extends A2aRequest {
   /** The address of this API. */
@@ -41,6 +46,10 @@ const SCOPES: Readonly<Record<string, Scope>> = {
   ListTasks: 'read',
   SubscribeToTask: 'read',
   GetExtendedAgentCard: 'read',
+  CreateTaskPushNotificationConfig: 'run',
+  DeleteTaskPushNotificationConfig: 'run',
+  GetTaskPushNotificationConfig: 'read',
+  ListTaskPushNotificationConfigs: 'read',
 };
 
 /** Without the header a client means 0.3, by the protocol. */
@@ -91,15 +100,15 @@ function createRequestHandler(incoming: Incoming, kept: Kept): A2ARequestHandler
     getAgentCard: async () => publicCard(base, agent),
     getAuthenticatedExtendedAgentCard: () => keep(extendedCard(incoming)),
     sendMessage: (params) => keep(sendAndWait(incoming, params)),
-    sendMessageStream: (params) => keepStream(() => sendMessage(incoming, params), false),
+    sendMessageStream: (params) => keepStream(() => sendAndNotify(incoming, params), false),
     getTask: (params) => keep(getTask(incoming, params)),
     listTasks: (params) => keep(showTaskList(incoming, params)),
     cancelTask: (params) => keep(cancelTask(incoming, params)),
     resubscribe: (params) => keepStream(() => subscribeToTask(incoming, params), true),
-    createTaskPushNotificationConfig: () => Promise.reject(new PushNotificationNotSupportedError()),
-    getTaskPushNotificationConfig: () => Promise.reject(new PushNotificationNotSupportedError()),
-    listTaskPushNotificationConfigs: () => Promise.reject(new PushNotificationNotSupportedError()),
-    deleteTaskPushNotificationConfig: () => Promise.reject(new PushNotificationNotSupportedError()),
+    createTaskPushNotificationConfig: (config) => keep(createPushConfig(incoming, config)),
+    getTaskPushNotificationConfig: (params) => keep(getPushConfig(incoming, params)),
+    listTaskPushNotificationConfigs: (params) => keep(showPushConfigs(incoming, params)),
+    deleteTaskPushNotificationConfig: (params) => keep(deletePushConfig(incoming, params)),
   };
 }
 
@@ -107,10 +116,23 @@ async function sendAndWait(
   incoming: Incoming,
   params: Parameters<A2ARequestHandler['sendMessage']>[0],
 ): Promise<Task> {
-  const turn = await sendMessage(incoming, params);
+  const turn = await sendAndNotify(incoming, params);
   const { returnImmediately, historyLength } = params.configuration ?? {};
   if (!returnImmediately) await waitForTask(incoming, turn);
   return getTask(incoming, { tenant: '', id: turn.id, historyLength });
+}
+
+/** The client may name an address with the message that begins the task. */
+async function sendAndNotify(
+  incoming: Incoming,
+  params: Parameters<A2ARequestHandler['sendMessage']>[0],
+): Promise<StartedTurn> {
+  const turn = await sendMessage(incoming, params);
+  const config = params.configuration?.taskPushNotificationConfig;
+  // A task that is so quick is over when its client reads the answer.
+  if (config && !hasEnded(await taskOr404(incoming, turn.id)))
+    await createPushConfig(incoming, { ...config, taskId: turn.id });
+  return turn;
 }
 
 async function* noResponses(): AsyncGenerator<StreamResponse, void, undefined> {}

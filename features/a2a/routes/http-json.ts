@@ -11,9 +11,10 @@ import { nameSchema } from '#domain/schema/scalars.ts';
 import { sendHttpError } from '../a2a-error.ts';
 import { serveRequest } from '../serve-request.ts';
 
-const params = z.object({ agent: nameSchema, task: z.string().max(300).optional() });
+const text = z.string().max(300).optional();
+const params = z.object({ agent: nameSchema, task: text, config: text });
 
-type Verb = 'GET' | 'POST';
+type Verb = 'GET' | 'POST' | 'DELETE';
 
 /** `::` is one colon. */
 const ROUTES: readonly (readonly [Verb, path: string, method: string])[] = [
@@ -21,6 +22,10 @@ const ROUTES: readonly (readonly [Verb, path: string, method: string])[] = [
   ['POST', '/message::stream', 'SendStreamingMessage'],
   ['GET', '/tasks', 'ListTasks'],
   ['GET', '/extendedAgentCard', 'GetExtendedAgentCard'],
+  ['POST', '/tasks/:task/pushNotificationConfigs', 'CreateTaskPushNotificationConfig'],
+  ['GET', '/tasks/:task/pushNotificationConfigs', 'ListTaskPushNotificationConfigs'],
+  ['GET', '/tasks/:task/pushNotificationConfigs/:config', 'GetTaskPushNotificationConfig'],
+  ['DELETE', '/tasks/:task/pushNotificationConfigs/:config', 'DeleteTaskPushNotificationConfig'],
 ];
 
 /** What may follow a task's id, after a colon; ids have colons too. */
@@ -64,7 +69,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       ...options,
       method: verb,
       url: `/v1/a2a/:agent${path}`,
-      handler: (request, reply) => serve(request, reply, method, {}),
+      handler: (request, reply) => {
+        const { task: taskId, config: id } = request.params;
+        return serve(request, reply, method, {
+          ...(taskId !== undefined && { taskId }),
+          ...(id !== undefined && { id }),
+        });
+      },
     });
   app.route({
     ...options,

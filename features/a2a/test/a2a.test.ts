@@ -16,6 +16,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import { startSite, type WebSite } from '#test/support/web-site.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 let made = 0;
@@ -63,11 +64,23 @@ for (const [binding, Transport] of [
   describe(`IN-11 agents for other agents, over ${binding}`, { timeout: 100_000 }, () => {
     let stack: Stack;
     let client: Client;
+    let site: WebSite;
+    let close: () => void = () => undefined;
     before(async () => {
-      stack = await startStack();
+      site = await startSite({ after: (end) => (close = end) }, (_request, reply) =>
+        reply.writeHead(204).end(),
+      );
+      const allowPrivate = [site.place];
+      stack = await startStack({
+        settings: `egress: { allowPrivate: ${JSON.stringify(allowPrivate)} }`,
+        egress: { allowPrivate },
+      } as object);
       client = await connect();
     });
-    after(() => stack.stop());
+    after(async () => {
+      await stack.stop();
+      close();
+    });
 
     function connect(key = stack.key, agent = 'main'): Promise<Client> {
       const fetchImpl: typeof fetch = (url, init) =>
@@ -229,6 +242,42 @@ for (const [binding, Transport] of [
       await assert.rejects(client.cancelTask({ tenant: '', id: task.id, metadata: undefined }), /has ended/);
       await assert.rejects(send(say('Too late.', { taskId: task.id })), /has ended/);
       await assert.rejects(client.resubscribeTask({ tenant: '', id: task.id }).next(), /has ended/);
+    });
+
+    it('tell an address of their client of each change, with its token and credentials', async () => {
+      const task = await send(say('poke {"note":"pushed"}\nthen\nTold.'));
+      const told = {
+        url: `${site.url}/told`,
+        token: 'for-me',
+        authentication: { scheme: 'Bearer', credentials: 'abc' },
+      };
+      const config = { tenant: '', id: 'mine', taskId: task.id, ...told };
+      await client.createTaskPushNotificationConfig(config);
+      const { configs } = await client.listTaskPushNotificationConfig({
+        tenant: '',
+        taskId: task.id,
+        pageSize: 0,
+        pageToken: '',
+      });
+      assert.deepEqual(
+        configs.map(({ id, url, token }) => [id, url, token]),
+        [['mine', told.url, '']],
+      );
+      const inside = { ...config, id: 'inside', url: 'http://127.0.0.1:1/' };
+      await assert.rejects(client.createTaskPushNotificationConfig(inside), /url/);
+      const other = { ...config, id: 'other', url: `${site.url}/other` };
+      await client.createTaskPushNotificationConfig(other);
+      await client.deleteTaskPushNotificationConfig({ tenant: '', taskId: task.id, id: 'other' });
+      await send(decide(task, { approval: askedOf(task).approval, approve: true }));
+      const last = await stack.worker.until('the end to be told', async () =>
+        site.requests.find(({ body }) => body.includes('TASK_STATE_COMPLETED') && body.includes(task.id)),
+      );
+      const { line, headers } = last;
+      assert.deepEqual(
+        [line, headers['x-a2a-notification-token'], headers.authorization],
+        ['POST /told', 'for-me', 'Bearer abc'],
+      );
+      assert.ok(!site.requests.some((one) => one.line.includes('/other')));
     });
 
     it('are listed in pages, those that changed last first', async () => {
