@@ -31,14 +31,14 @@ export function createRefresher({
   sealer,
   issuers,
   isOpen,
-  onRefused,
+  onError,
 }: {
   readonly pool: Pool;
   readonly sealer: Sealer;
   readonly issuers: readonly LoginIssuer[];
   /** Whether a browser is logged in with the key. */
   readonly isOpen: (tenant: string, key: string) => Promise<boolean>;
-  readonly onRefused: (row: RefreshRow, error: unknown) => void;
+  readonly onError: (row: RefreshRow, error: unknown) => void;
 }): Refresher {
   async function keep({ settings }: LoginIssuer, { key, until, refreshToken }: LoggedIn): Promise<void> {
     if (refreshToken === undefined) return;
@@ -65,10 +65,10 @@ export function createRefresher({
         return deleteRefresh(db, row);
       return keep(issuer, person);
     } catch (error) {
-      // It is tried again until the token ends.
-      if (error instanceof Failure && error.type === 'Unavailable') return releaseRefresh(db, row);
-      onRefused(row, error);
-      return deleteRefresh(db, row);
+      onError(row, error);
+      const isFinal = error instanceof Failure && error.type !== 'Unavailable';
+      // What may pass is tried again until the token ends. Then no browser is logged in any more.
+      return isFinal ? deleteRefresh(db, row) : releaseRefresh(db, row);
     }
   }
 

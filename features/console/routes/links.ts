@@ -16,7 +16,7 @@ export function addRoutes(app: Api, { settings, webConsole }: ApiDeps): void {
         throw new Failure('Unprocessable', 'The console is turned off: set console.enabled in the settings');
       // Otherwise a session could go on for ever, and after its end.
       if (request.credential)
-        throw new Failure('Forbidden', 'A link is made with an API key, not by a browser');
+        throw new Failure('Forbidden', 'A link is made with an API key, not by a browser or with a token');
       const token = makeToken(128);
       const expires = await insertLink(db, { keyId: caller.keyId, hash: hashToken(token), minutes: MINUTES });
       if (!expires)

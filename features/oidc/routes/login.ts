@@ -28,7 +28,7 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
     sealer,
     issuers,
     isOpen: sessions.isOpen,
-    onRefused: ({ tenant_id: tenant, person_id: key }, error) =>
+    onError: ({ tenant_id: tenant, person_id: key }, error) =>
       app.log.info({ tenant, key, err: error }, 'a login at an identity provider was not continued'),
   });
   const timer = setInterval(

@@ -71,6 +71,9 @@ describe('IN-10 groups as approvers', () => {
     assert.equal((await decide(id, key)).status, 403);
     const admin = await stack.makeKey(['admin'], { user: 'root' });
     assert.equal((await decide(id, admin)).status, 403, 'also an admin');
+    const member = await tokenOf('ann', ['finance']);
+    const link = await stack.ask('POST', `/v1/approvals/${id}/links`, { key: member, body: { for: 'ann' } });
+    assert.equal(link.status, 422, 'a link knows no groups');
     assert.equal((await decide(id, await tokenOf('ann', ['finance']), 'reject')).body.status, 'denied');
   });
 
