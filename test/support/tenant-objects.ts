@@ -229,6 +229,11 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     agents: ['quokka'],
     env: [{ name: 'X_TOKEN', value: `${TENANT_WORD}-of-cli` }],
   });
+  await make('PUT', '/v1/remote-agents/quokka', {
+    url: `https://${TENANT_WORD}.test/agent/`,
+    description: TENANT_WORD,
+    credential: 'Bearer secret://quokka',
+  });
   const skill = `---\nname: quokka\ndescription: ${TENANT_WORD}\n---\n${TENANT_WORD}`;
   const files = [{ path: 'SKILL.md', content: Buffer.from(skill).toString('base64') }];
   await make('PUT', '/v1/skills/quokka', { files });

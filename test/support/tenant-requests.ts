@@ -42,6 +42,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     relations: { values: [has.fact], isAnns: true },
     servers: { values: ['quokka'] },
     grants: { values: ['agent', 'quokka'] },
+    'remote-agents': { values: ['quokka'] },
     requests: { values: [has.request], isAnns: true },
     nodes: { values: ['quokka'] },
     proposals: { values: [has.proposal] },
@@ -107,6 +108,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
       schedule: { kind: 'every', every_seconds: 86_400 },
     },
     setSecret: { value: 'a value of another' },
+    putRemoteAgent: { url: 'https://new.test/agent/', description: 'x' },
     setSecureCli: { agents: ['quokka'] },
     publishSkill: {
       files: [
