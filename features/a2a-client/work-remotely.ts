@@ -59,7 +59,12 @@ async function goOn(attempt: Attempt, client: Client): Promise<ToolResult> {
   const { outside } = attempt;
   const { left } = outside;
   if (left?.task !== undefined) return follow(attempt, client, left.task);
-  const found = left && (await find(attempt, client));
+  const found = left && (await find(attempt, client).catch(unlessAnswered));
+  if (found === 'unknown')
+    return toolError(
+      'OutcomeUnknown',
+      `Whether ${attempt.agent.name} has the message is not known: its answer was lost, and it does not list its tasks`,
+    );
   if (found) return keepAndFollow(attempt, client, found);
   return send(attempt, client);
 }
@@ -78,6 +83,11 @@ async function find({ openTask, call, outside }: Attempt, client: Client): Promi
     statusTimestampAfter: undefined,
   });
   return tasks[0];
+}
+
+function unlessAnswered(error: unknown): 'unknown' {
+  if (error instanceof A2AError) return 'unknown';
+  throw error;
 }
 
 async function send(attempt: Attempt, client: Client): Promise<ToolResult> {

@@ -66,6 +66,15 @@ describe('IN-11 agents of other systems as tools', { timeout: 100_000 }, () => {
     assert.equal(example.heard.filter((text) => text === 'Only once.').length, 1);
   });
 
+  it('are not asked again when nobody can say whether they were', async () => {
+    example.cutNext('SendMessage');
+    example.lose('ListTasks');
+    const { ok, code } = await call('unknown', 'a2a_example', { message: 'Perhaps.' });
+    example.lose('');
+    assert.deepEqual([ok, code], [false, 'OutcomeUnknown']);
+    assert.equal(example.heard.filter((text) => text === 'Perhaps.').length, 1);
+  });
+
   it('ask back, and only the conversation that gave the work answers', async () => {
     const asks = await call('asks', 'a2a_example', { message: 'ask me' });
     const [, task] = /task_id (\S+)/.exec(String(asks.result)) ?? assert.fail(String(asks.result));

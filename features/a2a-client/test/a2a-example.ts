@@ -19,6 +19,8 @@ export interface ExampleAgent {
   readonly cancelled: string[];
   /** Cuts the connection in place of the next answer to this method. */
   cutNext(method: string): void;
+  /** Knows this method no longer. */
+  lose(method: string): void;
   stop(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
   const heard: string[] = [];
   const cancelled: string[] = [];
   let cut = '';
+  let lost = '';
   const parts = (text: string) => [
     {
       content: { $case: 'text' as const, value: text },
@@ -107,7 +110,7 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
       }
       const body = JSON.parse(Buffer.concat(chunks).toString()) as { method: string };
       const context = new ServerCallContext({ requestedVersion: '1.0' });
-      const answer = await rpc.handle(body, context);
+      const answer = await rpc.handle(lost === body.method ? { ...body, method: 'Unknown' } : body, context);
       if (cut === body.method) {
         cut = '';
         request.socket.destroy();
@@ -137,6 +140,9 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
     cancelled,
     cutNext(method) {
       cut = method;
+    },
+    lose(method) {
+      lost = method;
     },
     async stop() {
       server.closeAllConnections();
