@@ -65,6 +65,18 @@ export const RECORD: LocalActivityOptions = {
   retry: { ...RETRY, nonRetryableErrorTypes: ['TenantFrozen'] },
 };
 
+/**
+ * The same for what an update changes. Temporal learns of an accepted update when the workflow task ends. If it is killed
+ * before that, the update is gone, and what a local activity has written by then is known to nobody: the run would wait
+ * for a decision that its row already has. An ordinary activity begins when the history has it, with the update.
+ */
+export const RECORD_OF_UPDATE: ActivityOptions = {
+  ...RECORD,
+  // Its sender waits, and a repeat on another worker changes nothing.
+  startToCloseTimeout: '10 seconds',
+  summary: 'records it',
+};
+
 /** For a notice that only makes a stop quicker. */
 export const HASTENED: LocalActivityOptions = {
   startToCloseTimeout: '2 seconds',

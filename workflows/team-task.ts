@@ -51,7 +51,6 @@ import {
 import { RECORD } from './activity-options.ts';
 import { type RunningJudgement, startJudging } from './steps/gates/judge-task.ts';
 import { isQuiet } from './steps/is-quiet.ts';
-import { keepUpdate } from './steps/keep-update.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { refusalOfFullRun } from './steps/run-limits.ts';
 import { type RunningTurn, startMemberTurn } from './steps/teams/member-turn.ts';
@@ -312,7 +311,7 @@ function handleSignal(progress: Progress, name: string, action: TaskAction): voi
 }
 
 async function answer(progress: Progress, action: TaskAction, requested: TaskRequest): Promise<TaskReceipt> {
-  const request = await keepUpdate();
+  const request = currentUpdateInfo()?.id;
   await condition(() => progress.loaded !== undefined || progress.missing === true);
   if (progress.missing) throw notFound(progress.input);
   const decision = await apply(progress, (moment) => decideTask(moment, action, requested), request);
