@@ -65,16 +65,11 @@ export const RECORD: LocalActivityOptions = {
   retry: { ...RETRY, nonRetryableErrorTypes: ['TenantFrozen'] },
 };
 
-/**
- * The same for what an update changes. Temporal learns of an accepted update when the workflow task ends. If it is killed
- * before that, the update is gone, and what a local activity has written by then is known to nobody: the run would wait
- * for a decision that its row already has. An ordinary activity begins when the history has it, with the update.
- */
-export const RECORD_OF_UPDATE: ActivityOptions = {
-  ...RECORD,
-  // Its sender waits, and a repeat on another worker changes nothing.
-  startToCloseTimeout: '10 seconds',
-  summary: 'records it',
+/** For an activity that does nothing, so that its worker is lost when it takes long (steps/keep-update.ts). */
+export const KEPT_UPDATE: ActivityOptions = {
+  startToCloseTimeout: '3 seconds',
+  retry: RETRY,
+  summary: 'the message is kept',
 };
 
 /** For a notice that only makes a stop quicker. */

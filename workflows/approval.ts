@@ -9,7 +9,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  currentUpdateInfo,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -59,6 +58,7 @@ import {
 } from './steps/approval-signals.ts';
 import { note_approval, settle_approval } from './steps/approval-records.ts';
 import { isQuiet } from './steps/is-quiet.ts';
+import { keepUpdate } from './steps/keep-update.ts';
 import { shouldGoOnInNewRun } from './steps/run-limits.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 
@@ -268,7 +268,7 @@ async function request(
   progress: Progress,
   decision: NonNullable<SettleApprovalInput['decision']>,
 ): Promise<Exclude<SettleApprovalResult, { kind: 'refused' }>> {
-  const update = currentUpdateInfo()?.id;
+  const update = await keepUpdate();
   const sent = {
     decision,
     tokens: tokensIn(decision),

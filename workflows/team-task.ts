@@ -51,6 +51,7 @@ import {
 import { RECORD } from './activity-options.ts';
 import { type RunningJudgement, startJudging } from './steps/gates/judge-task.ts';
 import { isQuiet } from './steps/is-quiet.ts';
+import { keepUpdate } from './steps/keep-update.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { refusalOfFullRun } from './steps/run-limits.ts';
 import { type RunningTurn, startMemberTurn } from './steps/teams/member-turn.ts';
@@ -311,7 +312,7 @@ function handleSignal(progress: Progress, name: string, action: TaskAction): voi
 }
 
 async function answer(progress: Progress, action: TaskAction, requested: TaskRequest): Promise<TaskReceipt> {
-  const request = currentUpdateInfo()?.id;
+  const request = await keepUpdate();
   await condition(() => progress.loaded !== undefined || progress.missing === true);
   if (progress.missing) throw notFound(progress.input);
   const decision = await apply(progress, (moment) => decideTask(moment, action, requested), request);

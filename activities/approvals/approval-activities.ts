@@ -25,6 +25,7 @@ export function createApprovalActivities(
     use_up_tokens: failingAs(recordFailure, async ({ tokens, message }) => {
       await useTokens({ approvals, tokenSecrets: secrets }, tokens, message);
     }),
+    keep_update: async () => undefined,
     // Escalates or reminds (AP-4). Safe to repeat.
     note_approval: failingAs(recordFailure, (input) => approvals.note(input)),
   };

@@ -257,6 +257,8 @@ export interface ApprovalActivities {
   /** False when there was nothing to do: it is decided, or there is nobody to escalate to. */
   note_approval(input: NoteApprovalInput): Promise<boolean>;
   settle_approval(input: SettleApprovalInput): Promise<SettleApprovalResult>;
+  /** Does nothing: the history has the update that it is for when it runs. */
+  keep_update(): Promise<void>;
   /** Uses up the decision tokens in a message to another workflow. */
   use_up_tokens(input: UseUpTokensInput): Promise<void>;
 }

@@ -2,26 +2,20 @@
 import {
   ApplicationFailure,
   CancellationScope,
-  proxyActivities,
   proxyLocalActivities,
   sleep,
   TemporalFailure,
 } from '@temporalio/workflow';
-import type { ApprovalActivities, SettleApprovalInput } from '#domain/approval/approval.ts';
-import { RECORD, RECORD_OF_UPDATE } from '../activity-options.ts';
+import type { ApprovalActivities } from '#domain/approval/approval.ts';
+import { RECORD } from '../activity-options.ts';
 import { causeOf } from './failure-cause.ts';
 
 const local = proxyLocalActivities<ApprovalActivities>(RECORD);
-const ordinary = proxyActivities<Pick<ApprovalActivities, 'settle_approval'>>(RECORD_OF_UPDATE);
 
 export const settle_approval: ApprovalActivities['settle_approval'] = (input) =>
-  whenThawed(() => (isOfUpdate(input) ? ordinary : local).settle_approval(input));
+  whenThawed(() => local.settle_approval(input));
 export const note_approval: ApprovalActivities['note_approval'] = (input) =>
   whenThawed(() => local.note_approval(input));
-
-function isOfUpdate({ decision, signal }: SettleApprovalInput): boolean {
-  return decision !== undefined && signal === undefined;
-}
 
 const LOOK_AGAIN = '2 seconds';
 

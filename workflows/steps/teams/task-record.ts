@@ -1,11 +1,5 @@
 /** The task as a run of its workflow knows it, and the only way to change it: decide, record, apply. */
-import {
-  ApplicationFailure,
-  CancellationScope,
-  proxyActivities,
-  proxyLocalActivities,
-  uuid4,
-} from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, proxyLocalActivities, uuid4 } from '@temporalio/workflow';
 import { type TaskDecision, type Moment, refused } from '#domain/team/decision.ts';
 import { judgeHandIn, mayBeGated } from '#domain/team/judge-task.ts';
 import type { TaskGates } from '#domain/team/task-judging.ts';
@@ -20,12 +14,10 @@ import type {
   TeamTaskActivities,
   TeamTaskInput,
 } from '#domain/team/team-task.ts';
-import { RECORD, RECORD_OF_UPDATE } from '../../activity-options.ts';
+import { RECORD } from '../../activity-options.ts';
 import { oneAtATime } from '../../../domain/async/one-at-a-time.ts';
 
-type Records = Pick<TeamTaskActivities, 'record_team_task'>;
-const local = proxyLocalActivities<Records>(RECORD);
-const ordinary = proxyActivities<Records>(RECORD_OF_UPDATE);
+const local = proxyLocalActivities<Pick<TeamTaskActivities, 'record_team_task'>>(RECORD);
 
 /** What to notify, in this order, after the change that causes it is recorded. */
 export type Notification =
@@ -58,7 +50,7 @@ export function apply(
   decide: (moment: Moment) => TaskDecision,
   request?: string,
   record: (input: TeamTaskInput & { readonly change: TaskChange }) => Promise<RecordResult> = (input) =>
-    (request === undefined ? local : ordinary).record_team_task(input),
+    local.record_team_task(input),
 ): Promise<TaskDecision | undefined> {
   return known.inTurn(async () => {
     for (let gates: TaskGates | undefined; ; ) {
