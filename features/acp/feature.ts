@@ -8,7 +8,6 @@ export const acp = defineFeature({
       group: 'Talk:',
       name: 'acp',
       summary: 'serve agents to a code editor that starts this command and speaks ACP on stdio',
-      before: 'approvals',
       load: () => import('./commands/acp.ts'),
     },
   ],

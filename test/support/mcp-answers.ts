@@ -62,6 +62,11 @@ function answersOf(
     const rug = `rug_${name}`;
     await bench().add(rug, transport, { revision, changes: 'told' });
     assert.match((await bench().call(`mcp_${rug}__changes {}`)).result, /ran agreed/);
+    // What the server says reaches the worker when it can, behind its answer.
+    await bench().stack.worker.until('the change being known', async () => {
+      const { tools } = await bench().ask('GET', `/${rug}`);
+      return tools.some((tool: { changed?: true }) => tool.changed) ? true : undefined;
+    });
     const second = await bench().call(`mcp_${rug}__changes {}`);
     assert.equal(second.ok, false);
     assert.doesNotMatch(second.result, /ran changed/);

@@ -12,8 +12,9 @@ export async function plantEmptyTables(
   tenant: string,
   objects: TenantObjects,
 ): Promise<void> {
-  const server = await pool.query('select id from mcp_servers where tenant_id = $1', [tenant]);
-  const own = valuesOf(objects, server.rows[0].id);
+  const idIn = async (table: string): Promise<string> =>
+    (await pool.query(`select id from ${table} where tenant_id = $1`, [tenant])).rows[0].id;
+  const own = valuesOf(objects, await idIn('mcp_servers'), await idIn('webhooks'));
   const problems: string[] = [];
   for (const { name, tenant: key } of tables) {
     const { rows } = await pool.query(`select from ${name} where ${key} = $1 limit 1`, [tenant]);
@@ -29,10 +30,12 @@ export async function plantEmptyTables(
 function valuesOf(
   { approval, entities, key, task, tool }: TenantObjects,
   server: string,
+  webhook: string,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const document = { agent_key: 'quokka', user_id: 'ann', path: 'USER.md' };
   const number = Number(task.replace(/^.*\D/, ''));
   return {
+    a2a_push_configs: { webhook_id: webhook },
     approval_decisions: { approval_id: approval, via: 'api' },
     budget_accounts: { measure: 'usd' },
     channel_posts: { delivery_id: 'whd_quokka' },
