@@ -2,6 +2,7 @@
 import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store.ts';
 import { readEvents, readLastEventIds } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { waitsForWork } from '#store/turns/tool-call-store.ts';
 import { findTurn, type TurnRow } from '#store/turns/turn-store.ts';
 import type { EventType, StoredEvent } from '#domain/event.ts';
 import { Failure } from '#domain/errors.ts';
@@ -90,7 +91,8 @@ export function createTurnFollower(
   /** Of the turn itself, or of the work that it waits for without a word. */
   async function readWaits({ status }: TurnRow): Promise<readonly ApprovalRow[]> {
     const isOwn = status === 'waiting_approval';
-    if (!isOwn && performance.now() - receivedAt < QUIET_MS) return [];
+    const isQuiet = performance.now() - receivedAt >= QUIET_MS;
+    if (!isOwn && !isQuiet && !(await waitsForWork(db, { session, id }))) return [];
     const filter = isOwn ? { turn: id } : { requestedOn: { session, turn: id } };
     return listApprovals(db, caller, { status: 'pending', ...filter }, MAX_WAITING, undefined);
   }

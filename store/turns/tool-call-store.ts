@@ -40,6 +40,19 @@ export async function findInvokedCall(db: TenantDb, turn: string): Promise<ToolC
   return row?.invoked ? (await listToolCalls(db, turn, 1, [-1, -1]))[0] : undefined;
 }
 
+/** Whether the turn does nothing but wait for work that its calls have given away. */
+export async function waitsForWork(
+  db: TenantDb,
+  { session, id }: { readonly session: string; readonly id: string },
+): Promise<boolean> {
+  const row = await readRow<{ waits: boolean }>(db)`
+    with given as (select origin_call from assignments where tenant_id = ${db} and origin_session = ${session}
+      and origin_turn = ${id} and mode = 'sync' and ended_at is null)
+    select exists (select from given) and not exists (select from tool_calls where tenant_id = ${db} and turn_id = ${id}
+      and state <> 'done' and id not in (select origin_call from given)) as waits`;
+  return row?.waits === true;
+}
+
 /** The progress of a call. */
 export type CallProgress = Pick<RowOf<'tool_calls'>, 'state' | 'ok' | 'code' | 'ended_at'>;
 
