@@ -20,6 +20,7 @@ const part = z.looseObject({
 });
 
 const message = z.looseObject({
+  id: z.string().max(300).optional(),
   role: z.enum(['system', 'user', 'assistant']),
   parts: z.array(part).max(5_000),
 });
@@ -28,10 +29,22 @@ export const chatRequestSchema = z.looseObject({
   id: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 letters, digits, ".", "_", ":" or "-"'),
   messages: z.array(message).min(1).max(5_000),
   tools: clientToolsSchema.optional().describe('Tools of the front end'),
+  trigger: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('`regenerate-message` asks for another answer to the same message'),
 });
 
 type Part = z.output<typeof part>;
 export type ChatRequest = z.output<typeof chatRequestSchema>;
+
+/** The same for a request that is sent again; undefined when each request is meant anew. */
+export function requestName({ id, messages, trigger }: ChatRequest): string | undefined {
+  const last = messages.at(-1);
+  if (last?.id === undefined || last.id === '' || trigger === 'regenerate-message') return undefined;
+  return JSON.stringify([id, messages.length, last.id, last.parts.map(({ text }) => text)]);
+}
 
 export interface NewInChat extends CallAnswers {
   readonly text: string;

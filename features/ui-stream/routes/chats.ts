@@ -2,6 +2,7 @@
  * `/v1/ui/{agent}`: a chat whose id is chosen by the front end. A chat is a session, so that it goes on after any crash
  * and whether or not somebody looks.
  */
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerCalls } from '#api/answer-calls.ts';
@@ -9,8 +10,8 @@ import { argumentsOf } from '#api/call-arguments.ts';
 import { refuseTakenNames } from '#api/client-tools.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession } from '#api/found.ts';
-import { contextOf, newId } from '#api/routes/turns/messages.ts';
-import { callerOf } from '#api/server/auth.ts';
+import { contextOf, idOf, newId } from '#api/routes/turns/messages.ts';
+import { type Caller, callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { startTurn } from '#api/start-turn.ts';
 import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
@@ -19,7 +20,7 @@ import { nameSchema } from '#domain/schema/scalars.ts';
 import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createChatChunks } from '../chat-chunks.ts';
-import { type ChatRequest, chatRequestSchema, readChat } from '../chat-request.ts';
+import { type ChatRequest, chatRequestSchema, readChat, requestName } from '../chat-request.ts';
 
 const params = z.object({ agent: nameSchema });
 const chatParams = params.extend({ id: chatRequestSchema.shape.id });
@@ -86,12 +87,24 @@ async function answerOrSend(
   await refuseTakenNames(deps, caller.tenant, agent, tools);
   const session = sessionOf(id);
   return startTurn(deps, caller, {
-    ...newId(request, caller, 'ui', session),
+    ...messageIdOf(request, caller, body),
     session,
     text,
     mode: null,
     context: contextOf(caller, { agent, client_tools: tools.length > 0 ? tools : undefined }),
   });
+}
+
+/** A front end that was cut off sends its request again, and gets the same turn. */
+function messageIdOf(request: FastifyRequest, caller: Caller, body: ChatRequest) {
+  const name = request.headers['idempotency-key'] === undefined ? requestName(body) : undefined;
+  if (name === undefined) return newId(request, caller, 'ui', sessionOf(body.id));
+  return idOf(
+    createHash('sha256')
+      .update(JSON.stringify(['ui', caller.tenant, name]))
+      .digest('hex')
+      .slice(0, 32),
+  );
 }
 
 function sessionOf(chat: string): string {

@@ -129,6 +129,18 @@ describe('IN-11 chats of front ends', () => {
     assert.equal(await transportOf().reconnectToStream({ chatId: 'never' }), null);
   });
 
+  it('are answered once when a request comes again, and anew when another answer is asked for', async () => {
+    const turns = async () => (await stack.ask('GET', '/v1/sessions/ui-twice/turns')).body.data.length;
+    const first = await send('twice', [user('Once.')]);
+    assert.equal(textOf(await send('twice', [user('Once.')])), 'Once.');
+    assert.equal(await turns(), 1);
+    await send('twice', [user('Once.'), first, user('Once.')]);
+    assert.equal(await turns(), 2);
+    const body = { id: 'twice', messages: [user('Once.')], trigger: 'regenerate-message' };
+    assert.equal((await stack.ask('POST', '/v1/ui/main', { body })).status, 200);
+    assert.equal(await turns(), 3);
+  });
+
   it('are of one user only', async () => {
     const [ann, bob] = [
       await stack.makeKey(['read', 'run'], { user: 'ann' }),
