@@ -11,7 +11,7 @@ import { findTurn } from '#store/turns/turn-store.ts';
 import { createMetrics } from './metrics.ts';
 import type { TelemetrySettings } from './settings.ts';
 import { resourceOf, spansOf, type TurnContents, type TurnRecord } from './spans.ts';
-import { type EndedTurn, passOverOld, readQuestion, sendNext } from './store.ts';
+import { claimNext, type EndedTurn, readQuestion } from './store.ts';
 import { traceOfTurn } from './trace-of-turn.ts';
 
 export interface ExportDeps {
@@ -57,25 +57,29 @@ export function exportTurns(deps: ExportDeps): () => Promise<void> {
     metrics?.record(records);
   }
 
-  /** A receiver that refuses a batch gets its turns one by one, and not what it refuses then. */
-  async function sendOrSkip(turns: readonly EndedTurn[]): Promise<void> {
+  /** Returns whether there may be more. A receiver that refuses a batch gets its turns one by one. */
+  async function sendNext(): Promise<boolean> {
+    const next = await claimNext(pool, { limit, delaySeconds, keptSeconds: KEPT_SECONDS + delaySeconds });
+    if (!next) return false;
+    let isSent = false;
     try {
-      await send(turns);
+      await send(next.turns);
+      isSent = true;
     } catch (error) {
-      if (!isRefused(error) || turns.length > 1) throw error;
-      deps.onError(error);
+      // What it does not read alone either is passed over.
+      isSent = isRefused(error) && next.turns.length === 1;
+      if (isRefused(error)) limit = 1;
+      throw error;
+    } finally {
+      await next.end(isSent);
     }
+    const isFull = next.turns.length === limit;
+    limit = BATCH;
+    return isFull;
   }
 
   async function look(): Promise<void> {
-    await passOverOld(pool, KEPT_SECONDS + delaySeconds);
-    try {
-      while (!closing.signal.aborted && (await sendNext(pool, { limit, delaySeconds }, sendOrSkip)) > 0)
-        limit = BATCH;
-    } catch (error) {
-      if (isRefused(error)) limit = 1;
-      throw error;
-    }
+    while (!closing.signal.aborted && (await sendNext()));
   }
 
   const timer = setInterval(() => {

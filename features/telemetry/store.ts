@@ -2,7 +2,6 @@
 import { readRow, readRows, execute } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 
 export interface EndedTurn {
@@ -15,44 +14,52 @@ export interface EndedTurn {
   readonly context: MessageContext;
 }
 
-type Cursor = Pick<EndedTurn, 'at' | 'tenant_id' | 'session_key' | 'event_id'>;
-
-/**
- * Passes the next turns to `send`, and remembers them when it resolves: after a crash they are sent again. Returns their
- * number; 0 also while another process sends.
- */
-export function sendNext(
-  pool: Pool,
-  { limit, delaySeconds }: { readonly limit: number; readonly delaySeconds: number },
-  send: (turns: readonly EndedTurn[]) => Promise<void>,
-): Promise<number> {
-  return inTransaction(pool, async (tx) => {
-    const from = await readRow<Cursor>(tx)`
-      select at::text, tenant_id, session_key, event_id from telemetry_cursor for update skip locked`;
-    if (!from) return 0;
-    const turns = await readRows<EndedTurn>(tx)`
-      select e.tenant_id, e.session_key, e.turn_id, e.id as event_id, e.at::text, t.context
-      from events e join turns t on t.tenant_id = e.tenant_id and t.id = e.turn_id
-      where e.type in ('turn.completed', 'turn.failed', 'turn.stopped') and e.at >= ${from.at}::timestamptz
-        and e.at <= clock_timestamp() - make_interval(secs => ${delaySeconds})
-        and (e.at, e.tenant_id, e.session_key, e.id)
-          > (${from.at}::timestamptz, ${from.tenant_id}, ${from.session_key}, ${from.event_id}::bigint)
-      order by e.at, e.tenant_id, e.session_key, e.id limit ${limit}`;
-    const last = turns.at(-1);
-    if (!last) return 0;
-    await send(turns);
-    await execute(tx)`
-      update telemetry_cursor set at = ${last.at}::timestamptz, tenant_id = ${last.tenant_id},
-        session_key = ${last.session_key}, event_id = ${last.event_id}::bigint`;
-    return turns.length;
-  });
+interface Cursor extends Pick<EndedTurn, 'at' | 'tenant_id' | 'session_key' | 'event_id'> {
+  readonly fence: string;
 }
 
-/** What ended long ago, while nothing was exported, is passed over. */
-export async function passOverOld(pool: Pool, seconds: number): Promise<void> {
-  await execute(pool)`
-    update telemetry_cursor set at = now() - make_interval(secs => ${seconds})
-    where at < now() - make_interval(secs => ${seconds})`;
+/** Longer than a batch is read and sent. */
+const LEASE_SECONDS = 60;
+
+export interface NextTurns {
+  readonly turns: readonly EndedTurn[];
+  /** Gives the claim back; turns that were not sent come again, also after a crash before this. */
+  end(isSent: boolean): Promise<void>;
+}
+
+/**
+ * Claims the next turns that have ended `delaySeconds` ago, of those that ended within `keptSeconds`. Undefined while
+ * another worker has them.
+ */
+export async function claimNext(
+  pool: Pool,
+  { limit, delaySeconds, keptSeconds }: Readonly<Record<'limit' | 'delaySeconds' | 'keptSeconds', number>>,
+): Promise<NextTurns | undefined> {
+  const from = await readRow<Cursor & { readonly until: string }>(pool)`
+    update telemetry_cursor set fence = fence + 1, leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}),
+      at = greatest(at, now() - make_interval(secs => ${keptSeconds}))
+    where leased_until < clock_timestamp()
+    returning at::text, tenant_id, session_key, event_id, fence,
+      (clock_timestamp() - make_interval(secs => ${delaySeconds}))::text as until`;
+  if (!from) return undefined;
+  const turns = await readRows<EndedTurn>(pool)`
+    select e.tenant_id, e.session_key, e.turn_id, e.id as event_id, e.at::text, t.context
+    from events e join turns t on t.tenant_id = e.tenant_id and t.id = e.turn_id
+    where e.type in ('turn.completed', 'turn.failed', 'turn.stopped')
+      and e.at >= ${from.at}::timestamptz and e.at <= ${from.until}::timestamptz
+      and (e.at, e.tenant_id, e.session_key, e.id)
+        > (${from.at}::timestamptz, ${from.tenant_id}, ${from.session_key}, ${from.event_id}::bigint)
+    order by e.at, e.tenant_id, e.session_key, e.id limit ${limit}`;
+  return {
+    turns,
+    async end(isSent) {
+      const last = (isSent && turns.at(-1)) || from;
+      await execute(pool)`
+        update telemetry_cursor set leased_until = '-infinity', at = ${last.at}::timestamptz, tenant_id = ${last.tenant_id},
+          session_key = ${last.session_key}, event_id = ${last.event_id}::bigint
+        where fence = ${from.fence}::bigint`;
+    },
+  };
 }
 
 /** The first message that the turn read. */
