@@ -118,6 +118,8 @@ const GROUPS = {
     'IN-6': 'The command line covers all of it, with tables and JSON.',
     'IN-8': 'There are metrics and logs with ids.',
     'IN-9': 'A key of a user reaches that user’s sessions only.',
+    'IN-10':
+      'People log in by OpenID Connect, and who speaks, not who began the session, decides tools and credentials.',
     'IN-13': 'Every verb is a signal too, and a closed run says what became of it.',
   },
   Models: {

@@ -12,6 +12,8 @@ export interface CachedRow {
   readonly position: number;
   readonly turn: string;
   readonly role: 'user' | 'assistant';
+  /** Whose turn a user's row is in; undefined for nobody's. */
+  readonly user: string | undefined;
   /** One row is one or two messages: an answer, and the results of its calls. */
   readonly messages: readonly ChatMessage[];
   readonly characters: number;
@@ -108,6 +110,7 @@ function readRow(row: TranscriptRow): CachedRow {
     position: row.position,
     turn: row.turn,
     role: row.role,
+    user: row.user,
     messages,
     characters: messages.reduce((sum, message) => sum + charactersOf(message), 0),
     callDigests: row.calls?.map((call) => call.digest).join(' '),

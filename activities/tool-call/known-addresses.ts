@@ -9,6 +9,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 export interface AddressQuestion {
   readonly tenant: string;
   readonly session: string;
+  readonly user: string | null;
   readonly used: UsedTools;
 }
 
@@ -22,9 +23,9 @@ export type KnownAddresses = (
 ) => Promise<Pick<CallToJudge, 'addresses'>>;
 
 export function createKnownAddresses(pool: Pool, rules: Pick<CallRules, 'outside'>): KnownAddresses {
-  return async ({ tenant, session, used }, args) => {
+  return async ({ tenant, session, user, used }, args) => {
     if (Object.keys(rules.outside(used)).length === 0 || addressesOf(args).length === 0) return {};
-    const { texts, calls } = await readAddressSources(forTenant(pool, tenant), session);
+    const { texts, calls } = await readAddressSources(forTenant(pool, tenant), session, user);
     // Only arguments that were judged as addresses: a file may contain any text.
     const requests = calls.filter(({ tool }) => Object.keys(rules.outside({ [tool]: '' })).length > 0);
     const named = requests

@@ -129,7 +129,8 @@ async function refusedAgain(
   call: Pick<CallToJudge, 'args' | 'workspace'>,
 ): Promise<string | undefined> {
   const { approved, session, used } = claim;
-  const known = approved ? {} : await deps.knownAddresses({ tenant, session, used }, [call.args]);
+  const user = claim.context.user ?? null;
+  const known = approved ? {} : await deps.knownAddresses({ tenant, session, user, used }, [call.args]);
   const verdict = await judgeNow(deps, tool, claim, { ...call, ...known });
   if (verdict.verdict === 'deny') return verdict.reason;
   if (verdict.verdict === 'ask' && !approved) return `the rules now ask for an approval: ${verdict.reason}`;

@@ -6,6 +6,7 @@ import { DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
 import type { CallModelResult } from '#domain/turn/turn.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { END_AT, identicalAnswers } from '../prompt/loop-guard.ts';
+import { quoteOthers } from '../prompt/other-speakers.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import { invokedCalls } from './invoked-answer.ts';
 import { type PromptHookDeps, runPromptHooks } from './run-prompt-hooks.ts';
@@ -24,7 +25,8 @@ export async function admitStep(deps: AdmitDeps, loaded: LoadedStep): Promise<St
     return denied;
   }
   const { tenant, session, knownUpTo, budget } = loaded;
-  const transcript = deps.transcripts.extend(tenant, session, knownUpTo, { ...loaded, transcript: rows });
+  const known = deps.transcripts.extend(tenant, session, knownUpTo, { ...loaded, transcript: rows });
+  const transcript = quoteOthers(loaded.user, known);
   const readUpTo = transcript.rows.at(-1)?.position ?? transcript.summaryPosition;
   const step: Step = { ...loaded, transcript, readUpTo, hookUses: uses };
   const limit = limitReached(step);

@@ -92,7 +92,7 @@ export function createSendSystemMessage(
     const taken = await deps.submit(
       tenant,
       session,
-      { id, mode, preview: scrubber.preview(text, INBOX_LIMITS.preview) },
+      { id, mode, user: context.user, preview: scrubber.preview(text, INBOX_LIMITS.preview) },
       {
         agent: row.agent_key,
         user: context.user,

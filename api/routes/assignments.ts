@@ -94,6 +94,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async steerSubagent({ caller, tenant, by, params, body, request }) {
         const row = await reachableAssignment(pool, caller, 'subagent', params.id);
         if (!row) return undefined;
+        // It goes on with the rights of the person for whom it was started.
+        if (caller.user !== null && row.user_id !== caller.user)
+          throw new Failure(
+            'Forbidden',
+            `subagent "${row.id}" works for another person, who alone may steer it`,
+          );
         if (row.ended_at !== null) throw notRunning(row);
         const scrubber = await deps.secrets.vault.scrubberOf(tenant);
         const input: SteerSubagentInput = { message: scrubber.text(body.message), by };

@@ -16,6 +16,10 @@ export const turnSchema = z.object({
   session_key: sessionKeySchema,
   agent: nameSchema,
   agent_revision: z.int().nullable(),
+  user: z
+    .string()
+    .nullable()
+    .describe('Who said its message: its tools, rules and credentials are this user’s; null for nobody’s'),
   status: z.enum(TURN_STATUSES),
   text: z.string().nullable().describe('The newest answer of the model'),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),

@@ -176,7 +176,7 @@ function submit(state: State, input: SubmitInput): Receipt {
   if (known !== undefined) return again(state, input, known);
   switch (input.mode) {
     case 'steer':
-      return state.current && !state.stopped
+      return state.current && !state.stopped && isOfSpeaker(state.current, input)
         ? steerTurn(state, input, state.current)
         : enqueue(state, input, 'last');
     case 'collect':
@@ -199,6 +199,7 @@ function steer(state: State, input: SteerInput): Receipt {
   const steering: SubmitInput = { ...input, mode: 'steer' };
   const known = state.seen.get(input.id);
   if (known !== undefined) return again(state, steering, known);
+  if (state.current && !isOfSpeaker(state.current, input)) return enqueue(state, steering, 'last');
   // The turn ended between validator and handler: the message starts the next one, so that it is not lost.
   return state.current && !state.stopped
     ? steerTurn(state, steering, state.current)
@@ -230,7 +231,7 @@ function enqueue(state: State, input: SubmitInput, place: 'first' | 'last'): Rec
 function joinLast(state: State, input: SubmitInput): Receipt {
   const last = state.queue.length - 1;
   const turn = state.queue[last];
-  if (!turn?.collect) return enqueue(state, input, 'last');
+  if (!turn?.collect || !isOfSpeaker(turn, input)) return enqueue(state, input, 'last');
   state.queue[last] = { ...turn, messages: [...turn.messages, heldMessage(input)] };
   remember(state, input.id, turn.turnId);
   return { turn_id: turn.turnId, message_id: input.id, mode: 'collect', ahead: turnsBefore(state, last) };
@@ -240,6 +241,11 @@ function steerTurn(state: State, input: SubmitInput, turn: QueuedTurn): Receipt 
   state.steering.push(heldMessage(input));
   remember(state, input.id, turn.turnId);
   return { turn_id: turn.turnId, message_id: input.id, mode: 'steer', ahead: 0, step: state.nextStep };
+}
+
+/** A turn runs with the rights of one person, so it takes no message of another (IN-10). */
+function isOfSpeaker({ messages }: QueuedTurn, { user }: SubmitInput): boolean {
+  return messages[0]?.user === user;
 }
 
 function stop(state: State, input: unknown): boolean {
@@ -306,9 +312,9 @@ function remember(state: State, messageId: string, turnId: string): void {
   }
 }
 
-/** Only a message whose text is sent with it needs its context here; otherwise its row has both. */
+/** Who speaks decides in which turn it is read. Only a message whose text is sent with it needs the rest here. */
 function heldMessage(input: SubmitInput): HeldMessage {
   const { id, text, agent, user, channel, chat_id, allowed_tools } = input;
-  if (text === undefined) return { id };
+  if (text === undefined) return user === undefined ? { id } : { id, user };
   return { id, text, agent, user, channel, chat_id, allowed_tools };
 }

@@ -142,7 +142,7 @@ export interface EngineHints {
   readonly [hint: string]: true | undefined;
 }
 
-/** A message as the workflow keeps it: its id, and its text only while no row has it. */
+/** A message as the workflow keeps it: its id, who says it, and the rest only while no row has it. */
 export interface HeldMessage extends MessageContext {
   readonly id: string;
   readonly text?: string;

@@ -63,7 +63,7 @@ begin
     'links', agent_row.links,
     'sandbox', agent_row.config -> 'sandbox',
     'agent_current', agent_row.revision = coalesce(turn_row.agent_revision, agent_row.revision),
-    'user', coalesce(turn_row.context ->> 'user', session_row.user_id),
+    'user', turn_row.context ->> 'user',
     'context', turn_row.context,
     'documents', documents_version(p_tenant, session_row.agent_key, turn_row.context ->> 'user'),
     'skills', coalesce(skills_before(turn_row.skills, p_step), '[]'),
@@ -89,7 +89,8 @@ begin
                from tool_calls c left join approvals a on a.tenant_id = p_tenant and a.id = c.approval_id
                where c.tenant_id = p_tenant and c.turn_id = p_turn and c.step = p_step)) end,
     'transcript', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-                 'position', x.position, 'role', x.role, 'text', x.text, 'turn', x.turn_id, 'step', x.step, 'calls',
+                 'position', x.position, 'role', x.role, 'text', x.text, 'turn', x.turn_id, 'step', x.step, 'user',
+                 case when x.role = 'user' then (select t.context ->> 'user' from turns t where t.tenant_id = p_tenant and t.id = x.turn_id) end, 'calls',
                  case when x.role = 'assistant' and x.calls is not null then (
                    select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.called_as, 'args', c.args,
                      'sealed', encode(c.args_sealed, 'base64'), 'ok', c.ok, 'state', c.state, 'digest', c.digest,

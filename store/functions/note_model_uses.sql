@@ -7,13 +7,13 @@ declare
 begin
   select user_id into owner from sessions where tenant_id = p_tenant and key = p_session for update;
   with fresh as (
-    select u.*, coalesce(t.agent_key, u.agent) as agent_key
+    select u.*, coalesce(t.agent_key, u.agent) as agent_key, case when t.id is null then owner else t.context ->> 'user' end as user_id
       from jsonb_to_recordset(p_uses) u (kind text, model text, usage jsonb, usd numeric, once text, agent text)
         left join turns t on t.tenant_id = p_tenant and t.id = p_turn
       where coalesce(t.agent_key, u.agent) is not null and not coalesce(u.once = any (t.uses_once), false)
   ), noted as (
     insert into model_uses (tenant_id, session_key, agent_key, user_id, model, kind, input_tokens, output_tokens, cached_tokens, usd)
-      select p_tenant, p_session, agent_key, coalesce(owner, ''), model, kind, coalesce((usage ->> 'inputTokens')::bigint, 0),
+      select p_tenant, p_session, agent_key, coalesce(user_id, ''), model, kind, coalesce((usage ->> 'inputTokens')::bigint, 0),
         coalesce((usage ->> 'outputTokens')::bigint, 0), coalesce((usage ->> 'cachedInputTokens')::bigint, 0), usd
       from fresh returning input_tokens, output_tokens, cached_tokens, usd
   )

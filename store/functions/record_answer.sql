@@ -19,7 +19,7 @@ declare
   held int := (p_answer #>> '{budget,attempt}')::int;
 begin
   -- The session's row is locked first, as everywhere: one order of locks.
-  select position + 1, agent_key, user_id, has_unwritten into pos, agent, owner, unwritten from sessions where tenant_id = p_tenant and key = p_session for update;
+  select position + 1, agent_key, has_unwritten into pos, agent, unwritten from sessions where tenant_id = p_tenant and key = p_session for update;
   if jsonb_path_exists(p_calls, '$[*].fence') and exists (select from turns
       where tenant_id = p_tenant and id = p_turn and status in ('completed', 'failed', 'stopped')) then
     return 'over';
@@ -65,7 +65,7 @@ begin
       cost_usd = case when p_answer -> 'usd' is null then cost_usd
                       else coalesce(cost_usd, 0) + (p_answer ->> 'usd')::numeric end,
       unpriced_calls = unpriced_calls + (case when p_answer -> 'usd' is null then 1 else 0 end)
-    where tenant_id = p_tenant and id = p_turn returning agent_key into turn_agent;
+    where tenant_id = p_tenant and id = p_turn returning agent_key, context ->> 'user' into turn_agent, owner;
   if p_answer ->> 'model' <> 'none' and turn_agent is not null then
     insert into model_uses (tenant_id, session_key, agent_key, user_id, model, kind, input_tokens, output_tokens, cached_tokens, usd)
       values (p_tenant, p_session, turn_agent, coalesce(owner, ''), p_answer ->> 'model', 'answer',

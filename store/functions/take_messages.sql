@@ -15,6 +15,7 @@ declare
   first_context jsonb;
   row_root jsonb;
   first_root jsonb;
+  roles jsonb;
   first_text text;
   expected_agent text;
   expected_user text;
@@ -55,6 +56,7 @@ begin
       if first_context is null then first_root := row_root; end if;
       first_context := coalesce(first_context, row_context);
       first_text := coalesce(first_text, row_text);
+      roles := common_roles(roles, row_context -> 'roles');
       if row_turn is null then
         taken := taken + 1;
         pos := pos + 1;
@@ -81,7 +83,9 @@ begin
   if taken = 0 and turn_row.ended_at is not null then return true; end if;
   update turns set status = 'running', started_at = coalesce(started_at, now()), ended_at = null, run_id = p_run,
       context = case when started_at is null then coalesce(first_context, context) || coalesce(session_row.bound_context, '{}')
-                     else context end,
+                     else context end
+        || case when roles is null then '{}'
+                else jsonb_build_object('roles', common_roles(case when started_at is not null then context -> 'roles' end, roles)) end,
       budget_root = case when started_at is null then first_root else budget_root end,
       agent_revision = coalesce(agent_revision,
         (select revision from agents where tenant_id = p_tenant and key = session_row.agent_key))

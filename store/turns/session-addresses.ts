@@ -14,16 +14,22 @@ export interface AddressSources {
   readonly calls: readonly { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }[];
 }
 
-/** Sources of the session, and of those that it works for. */
-export async function readAddressSources(db: TenantDb, session: string): Promise<AddressSources> {
+/** Sources of the session, and of those that it works for: what this user said and requested there. */
+export async function readAddressSources(
+  db: TenantDb,
+  session: string,
+  user: string | null,
+): Promise<AddressSources> {
   const chain = sql`with recursive chain (key) as (
     select ${session}::text union select giver_of(${db}, chain.key) from chain where chain.key is not null)`;
   const [texts, calls] = await Promise.all([
     readRows<{ text: string }>(db)`${chain}
       select m.text from messages m where m.tenant_id = ${db} and m.session_key in (select key from chain) and m.is_own
+        and m.context ->> 'user' is not distinct from ${user}::text
       order by m.created_at desc limit ${TEXTS}`,
     readRows<AddressSources['calls'][number]>(db)`${chain}
       select c.tool, c.args from tool_calls c
+      join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id and t.context ->> 'user' is not distinct from ${user}::text
       where c.tenant_id = ${db} and c.session_key in (select key from chain) and c.state = 'done' and c.ok
         and octet_length(c.args::text) < ${ARGUMENT_BYTES}
       order by c.created_at desc limit ${CALLS}`,

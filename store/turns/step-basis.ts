@@ -50,6 +50,8 @@ export interface TranscriptRow {
   readonly text: string;
   readonly turn: string;
   readonly step: number;
+  /** Whose turn a user's row is in; absent for nobody's. */
+  readonly user?: string;
   readonly calls?: readonly TranscriptCall[];
   readonly attachments?: readonly Attachment[];
   /** The decision of hooks on a user's row, from an earlier attempt. */

@@ -8,10 +8,12 @@ import type { TenantDb } from '../postgres/tenant-db.ts';
 
 export interface TurnRow extends RowOf<'turns', 'context' | 'budget_root' | 'error'> {
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** Who said its message, with whose rights and credentials it runs; null for nobody's. */
+  readonly user: string | null;
   readonly created_text: string;
 }
 
-const COLUMNS = sql`id, session_key, agent_key, agent_revision, status, steps, text, error, run_id, input_tokens, output_tokens,
+const COLUMNS = sql`id, session_key, agent_key, agent_revision, context ->> 'user' as user, status, steps, text, error, run_id, input_tokens, output_tokens,
   cached_tokens, cost_usd, unpriced_calls, created_at, created_at::text as created_text, started_at, ended_at`;
 
 export function findTurn(db: TenantDb, id: string): Promise<TurnRow | undefined> {

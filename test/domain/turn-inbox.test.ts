@@ -65,6 +65,27 @@ describe('DU-4 messages that arrive while a turn runs', () => {
     assert.deepEqual(inbox.startTurn().messages, [{ id: 'msg_c1' }, { id: 'msg_c2' }]);
   });
 
+  test('IN-10 a turn takes messages of one person alone: of another, they wait as turns of their own', () => {
+    const inbox = createTurnInbox(undefined);
+    inbox.submit({ id: 'msg_first', user: 'ann' });
+    inbox.startTurn();
+    for (const user of ['bob', undefined]) {
+      const receipt = inbox.submit({ id: `msg_s-${user}`, user, mode: 'steer' });
+      assert.deepEqual([receipt.turn_id, receipt.step], [`turn_s-${user}`, undefined]);
+    }
+    assert.equal(inbox.steer({ id: 'msg_late', user: 'bob', turn_id: 'turn_first' }).ahead, 3);
+    assert.equal(inbox.submit({ id: 'msg_own', user: 'ann', mode: 'steer' }).step, 1);
+    const turns = ['ann', 'bob', 'bob', 'ann'].map(
+      (user, at) => inbox.submit({ id: `msg_c${at}`, user, mode: 'collect' }).turn_id,
+    );
+    assert.deepEqual(turns, ['turn_c0', 'turn_c1', 'turn_c1', 'turn_c3']);
+    // The next run knows it too.
+    inbox.endTurn();
+    const next = createTurnInbox(inbox.carry());
+    assert.deepEqual(next.startTurn().messages, [{ id: 'msg_own', user: 'ann' }]);
+    assert.equal(next.submit({ id: 'msg_more', user: 'bob', mode: 'steer' }).step, undefined);
+  });
+
   test('a rejecting message is refused while the session is busy and taken when it is not', () => {
     assert.equal(running().refusal({ id: 'msg_r', mode: 'reject' })?.type, 'SessionBusy');
     assert.equal(createTurnInbox(undefined).refusal({ id: 'msg_r', mode: 'reject' }), undefined);

@@ -72,7 +72,7 @@ export interface TestApi {
 
 export interface TestApiOptions {
   readonly settings?: Partial<ApiSettings>;
-  /** The environment of the worker. */
+  /** The environment of the worker; of it, the API has what says whether users share sessions. */
   readonly env?: LiveWorkerOptions['env'];
   readonly temporal?: TemporalAccess;
   readonly codec?: ApiDeps['codec'];
@@ -165,6 +165,10 @@ function hasFastPath({ env = {} }: TestApiOptions): boolean {
   return !isPlainEngine() && env['TEMPOCLAW_FAST_PATH'] !== 'false';
 }
 
+function isShared(env: TestApiOptions['env'] = {}): boolean {
+  return env['TEMPOCLAW_SHARED_SESSIONS'] === 'true';
+}
+
 async function serve(
   parts: Parts,
   options: TestApiOptions & Pick<LiveWorkerOptions, 'tools' | 'features'>,
@@ -235,7 +239,7 @@ async function serve(
       allowedHosts: ['api.test'],
       temporalUiUrl: 'http://ui.test:8233/',
       temporalNamespace: 'default',
-      sharedSessions: false,
+      sharedSessions: isShared(options.env),
       fastPath: hasFastPath(options),
       budgets: [],
       ...options.settings,

@@ -95,7 +95,7 @@ export function startSession(
   more: Pick<AgentTurnInput, 'assigned' | 'engine'> = {},
 ): Promise<SessionHandle> {
   const turnId = turnIdOf(message_id);
-  const turn = { turnId, messages: [{ id: message_id }], preview: label };
+  const turn = { turnId, messages: [{ id: message_id, user }], preview: label };
   const carry = { queue: [turn], seen: [[message_id, turnId]] as const };
   return startCancellable(AGENT_TURN.type, {
     workflowId: sessionWorkflowId(tenant, session),

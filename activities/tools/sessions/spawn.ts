@@ -191,6 +191,9 @@ async function steer(
   if (problem !== undefined) return toolError('InvalidArgs', problem);
   const row = await assignments.find(call, 'subagent', id);
   if (!row) return toolError('NotFound', `subagent "${id}" not found`);
+  // It goes on with the rights of the person for whom it was started.
+  if (row.user_id !== call.user)
+    return toolError('PermissionDenied', `subagent "${id}" works for another person, who alone may steer it`);
   const done = `Steered subagent "${id}" → new task spawned.`;
   if (row.replaced_by !== null && row.stopped_by === call.callId) return { ok: true, text: done };
   const stopped = (status: string): ToolResult =>

@@ -25,7 +25,6 @@ import {
   recordPost,
 } from '../store/channel-post-store.ts';
 import { type ChannelRow, findChannel, placeOfSession } from '../store/channel-store.ts';
-import { findSession } from '#store/turns/session-store.ts';
 import type { DeliveryOutcome } from '#features/webhooks-out/index.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ChannelDelivery } from './channel-delivery.ts';
@@ -110,7 +109,7 @@ async function visitFor(
   const markdown = type === 'turn.failed' ? failureWords(data) : String(data['text'] ?? '').trim();
   if (markdown === '' || SILENT.has(markdown)) return undefined;
   const named = namedFiles(markdown);
-  const files = await filesOf(deps, tenant, session_key, named.ids);
+  const files = await filesOf(deps, tenant, delivery.user, named.ids);
   const say = await postMessage(deps, tenant, channel, delivery, place, named, files);
   return async (sender, context) => {
     await say(sender, context);
@@ -130,17 +129,15 @@ async function linkPost(
   return { markdown: linkWords(link) };
 }
 
-/** The files that the session's user may read; for the others, words. */
+/** The files that the user may read; for the others, words. */
 async function filesOf(
   { pool }: DeliverToChannelDeps,
   tenant: string,
-  session: string,
+  user: string | null,
   ids: readonly string[],
 ): Promise<readonly (Attachment | string)[]> {
-  const db = forTenant(pool, tenant);
   if (ids.length === 0) return [];
-  const user = (await findSession(db, session))?.user_id ?? null;
-  const rows = await findArtifacts(db, ids, user);
+  const rows = await findArtifacts(forTenant(pool, tenant), ids, user);
   return ids.map((id) => {
     const row = rows.find((one) => one.id === id);
     return row ? asAttachment(row) : `There is no artifact:${id}.`;

@@ -61,7 +61,7 @@ export async function unrecordedCount(pool: Pool, scope: DocumentScope): Promise
   return row?.n ?? 0;
 }
 
-/** The oldest of them. */
+/** The oldest of them. Turns of other people in a shared session are left out: memory is the user's own. */
 export async function unrecordedTalk(pool: Pool, scope: DocumentScope): Promise<UnrecordedTalk | undefined> {
   const session = await readRow<{ key: string; recorded: string; position: string; used: UsedTools }>(pool)`
     select key, recorded, position, used_before(used) as used from sessions s where ${ofScope(scope)} and ${IS_READY}
@@ -71,7 +71,8 @@ export async function unrecordedTalk(pool: Pool, scope: DocumentScope): Promise<
   const rows = await readRows<SpokenMessage>(pool)`
     select role, left(text, ${MESSAGE}::int) as text, is_own, turn_id, to_char(created_at at time zone 'utc', 'YYYY-MM-DD') as day, position
     from messages where tenant_id = ${scope.tenant} and session_key = ${key} and position > ${from} and position <= ${position}
-      and (role = 'assistant' or is_own) and text <> ''
+      and (role = 'assistant' or is_own) and text <> '' and exists (select from turns t where t.tenant_id = messages.tenant_id
+        and t.id = messages.turn_id and t.context ->> 'user' is not distinct from ${scope.user}::text)
     order by position limit ${MESSAGES}`;
   let remaining = TEXTS;
   const messages = rows.filter(({ text }, at) => (remaining -= text.length) >= 0 || at === 0);

@@ -11,13 +11,21 @@ export interface DeliveryBasis extends DeliveryRow {
   readonly stored: StoredEvent | undefined;
   /** That of the event's turn, if it has a trace. */
   readonly trace: string | undefined;
+  /** Who speaks in the event's turn; null for nobody, and without a turn. */
+  readonly user: string | null;
 }
 
 export async function readDelivery(db: TenantDb, id: string): Promise<DeliveryBasis | undefined> {
   const row = await readRow<
-    DeliveryRow & { turn_id: string | null; data: StoredEvent['data'] | null; at: Date; trace: string | null }
+    DeliveryRow & {
+      turn_id: string | null;
+      data: StoredEvent['data'] | null;
+      at: Date;
+      trace: string | null;
+      user: string | null;
+    }
   >(db)`
-    select d.*, e.turn_id, coalesce(e.at, d.created_at) as at, t.context ->> 'trace' as trace,
+    select d.*, e.turn_id, coalesce(e.at, d.created_at) as at, t.context ->> 'trace' as trace, t.context ->> 'user' as user,
       case when d.event = ${NOTIFY_TEST} then '{}' else e.data end as data
     from webhook_deliveries d left join events e
       on e.tenant_id = d.tenant_id and e.session_key = d.session_key and e.id = d.event_id
