@@ -26,6 +26,7 @@ import type { Config } from '#config';
 import type { SettingsSection } from '#config/section.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { MessageContext, RunToolInput } from './turn/turn.ts';
+import type { ServiceHandler } from 'nexus-rpc';
 import type { WorkerCore } from '#workers/worker-core.ts';
 
 /** Imports a module when it is needed. */
@@ -147,6 +148,8 @@ export interface WorkerPart {
   readonly guard?: Guard;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
+  /** Services of Temporal Nexus, for endpoints that lead to the workers' task queue. */
+  readonly nexusServices?: readonly ServiceHandler[];
   readonly documentWritten?: DocumentWritten;
   readonly assignmentEnds?: AssignmentEnds;
   /** Part of the system prompt for each step. It makes no query while nothing has changed. */

@@ -27,6 +27,7 @@ import { mcpServer } from './mcp-server/feature.ts';
 import { mcp } from './mcp/feature.ts';
 import { media } from './media/feature.ts';
 import { memory } from './memory/feature.ts';
+import { nexus } from './nexus/feature.ts';
 import { nodes } from './nodes/feature.ts';
 import { oidc } from './oidc/feature.ts';
 import { openaiApi } from './openai-api/feature.ts';
@@ -68,6 +69,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   mcp,
   media,
   memory,
+  nexus,
   nodes,
   oidc,
   openaiApi,

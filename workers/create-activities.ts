@@ -1,6 +1,7 @@
 /**
  * Creates all activities of a worker in groups; each group receives what it needs and returns what others need of it.
  */
+import type { ServiceHandler } from 'nexus-rpc';
 import type { Config } from '#config';
 import { createApprovalActivities } from '#activities/approvals/approval-activities.ts';
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
@@ -29,6 +30,7 @@ import { type ActivityParts, createWorkerBase, type WorkerCore } from './worker-
 
 export interface WorkerActivities {
   readonly activities: Readonly<Record<string, (input: never) => Promise<unknown>>>;
+  readonly nexusServices: ServiceHandler[];
   /** Called when the worker has drained. */
   close(): Promise<void>;
 }
@@ -126,7 +128,7 @@ export async function createActivities(
     }),
     ...createToolCallActivities({ ...calls, engine, added: features.addedTools }),
   };
-  return { activities, close: features.close };
+  return { activities, nexusServices: features.nexusServices, close: features.close };
 }
 
 /** The parts of all features, merged by kind. */
@@ -142,6 +144,7 @@ function joined(parts: readonly WorkerPart[]) {
     summarized: parts.flatMap(({ summarized }) => summarized ?? []),
     documentWritten: parts.flatMap(({ documentWritten }) => documentWritten ?? []),
     promptPieces: parts.flatMap(({ promptPiece }) => promptPiece ?? []),
+    nexusServices: parts.flatMap(({ nexusServices }) => nexusServices ?? []),
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
     createStepEngine: parts.find((part) => part.createStepEngine)?.createStepEngine,
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),

@@ -44,7 +44,6 @@ export async function createWorker(
   },
 ): Promise<RunningWorker> {
   const { config } = parts;
-  const { taskQueue } = config.temporal;
   const { queue } = parts.machine;
   const { maxConcurrentActivities, maxConcurrentModelCalls, maxCachedWorkflows } = config.worker;
   let foreign: ForeignNamespace | undefined;
@@ -58,7 +57,7 @@ export async function createWorker(
     shutdown();
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
-  const { activities, close } = await createActivities(parts, modules);
+  const { activities, nexusServices, close } = await createActivities(parts, modules);
   // Also when a container starts again with the same name and process id, it is another worker.
   const identity = `${process.pid}@${hostname()}/${randomBytes(4).toString('hex')}`;
   const heartbeats = createHeartbeats();
@@ -84,7 +83,8 @@ export async function createWorker(
   const workers = [
     await kind.create({
       ...shared,
-      taskQueue,
+      taskQueue: config.temporal.taskQueue,
+      nexusServices,
       workflowBundle: parts.bundle,
       ...deploymentOf(config.worker.deploymentName, parts.buildId),
       interceptors: { activity: [...activityInterceptors, limitActivities(maxConcurrentActivities)] },

@@ -93,6 +93,14 @@ export const SCHEDULED: ActivityOptions = {
   summary: 'begins the run',
 };
 
+/** For a look at a turn that others wait for; the workflow looks again. */
+export const FOLLOWED: ActivityOptions = {
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: { ...RETRY, maximumInterval: '30 seconds' },
+  summary: 'follows the turn',
+};
+
 /** For rows and messages between the turns of delegated work. */
 export const WORK: ActivityOptions = { startToCloseTimeout: '40 seconds', retry: RETRY };
 

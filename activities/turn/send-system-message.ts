@@ -12,6 +12,7 @@ import {
   type SubmitInput,
   type SubmitMode,
 } from '#domain/turn/turn.ts';
+import { tenantFrozen } from '#store/tenant-freeze.ts';
 import { type TurnPlace, writeMessage } from '#store/turns/message-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
@@ -35,6 +36,10 @@ export interface SystemMessage {
   readonly from?: TurnPlace | undefined;
   /** The text comes from the user. */
   readonly isOwn?: boolean | undefined;
+  /** The session must be this user's, or new. */
+  readonly confinedTo?: string | undefined;
+  /** It begins new work, which a frozen tenant does not take. */
+  readonly isNewWork?: boolean | undefined;
   /** The session whose text it contains; by default that of `from`. */
   readonly sourceSession?: string | undefined;
 }
@@ -68,6 +73,8 @@ export function createSendSystemMessage(
     from,
     sourceSession,
     isOwn,
+    confinedTo,
+    isNewWork,
   }) => {
     const db = forTenant(deps.pool, tenant);
     const { agent: _, ...rest } = context;
@@ -85,8 +92,23 @@ export function createSendSystemMessage(
       from,
       sourceSession,
       isOwn,
+      confinedTo,
+      isNewWork,
     });
-    if (row.agent_key === null) throw new Failure('NotFound', `there is no session ${session} to wake`);
+    if (row.frozen_for !== null && row.turn_id === null) throw tenantFrozen(tenant, row.frozen_for);
+    if (row.agent_key === null)
+      throw new Failure(
+        'NotFound',
+        agent === undefined ? `there is no session ${session} to wake` : `there is no agent ${agent}`,
+      );
+    // A message without a row must not reach the session.
+    if (!row.written && row.session_key === null)
+      throw row.is_foreign
+        ? new Failure('NotFound', `there is no session ${session}`)
+        : new Failure(
+            'Conflict',
+            `the session ${session} belongs to the agent ${row.agent_key}, not to ${agent}`,
+          );
     const receipt: Receipt = { turn_id: row.turn_id ?? turnIdOf(id), message_id: id, mode, ahead: 0 };
     if (row.turn_id !== null) return { ...receipt, duplicate: true };
     const taken = await deps.submit(

@@ -6,6 +6,7 @@
  */
 import type { QualityGate } from '#domain/gate/gate.ts';
 import { INDEX_DOCUMENT } from '#features/memory/contract.ts';
+import { NEXUS_TURN } from '#features/nexus/contract.ts';
 import { indexWorkflowId } from '#features/memory/index-id.ts';
 import { FORGET, forgetWorkflowId } from '#domain/forgetting.ts';
 import { SCHEDULED_MESSAGE, scheduleIdOf } from '#features/schedules/contract/schedule.ts';
@@ -142,6 +143,28 @@ async function recordSchedule({ client, taskQueue, tenant }: LiveWorker): Promis
     args: [{ tenant, schedule: 'gone', at: '2026-01-01T09:00:00.000Z' }],
   });
   await tell(SCHEDULED_MESSAGE, await fetchHistory(client, workflowId));
+}
+
+/** An operation whose turn has ended, and one that is cancelled. */
+async function recordNexusTurn(live: LiveWorker): Promise<void> {
+  const { client, taskQueue, tenant } = live;
+  const follow = async (workflowId: string, text: string) => {
+    const { turn_id: turn } = await live.say(workflowId, text);
+    return client.workflow.start(NEXUS_TURN, {
+      workflowId,
+      taskQueue,
+      args: [{ tenant, session: workflowId, turn }],
+    });
+  };
+  await (await follow('nexus-ends', 'Hello.')).result();
+  await tell(NEXUS_TURN, await fetchHistory(client, 'nexus-ends'));
+  const cancelled = await follow('nexus-cancelled', 'wait {"timeMs":60000}');
+  await live.until('the turn to run', async () =>
+    (await live.turns('nexus-cancelled'))[0]?.status === 'running' ? true : undefined,
+  );
+  await cancelled.cancel();
+  await cancelled.result().catch(() => undefined);
+  await tell(`${NEXUS_TURN}-cancelled`, await fetchHistory(client, 'nexus-cancelled'));
 }
 
 /** A beat whose turn is watched until it has ended. */
@@ -286,6 +309,7 @@ try {
     await recordExtraction(live);
   }
   if (FORGET.includes(word)) await recordForget(live);
+  if (NEXUS_TURN.includes(word)) await recordNexusTurn(live);
   if (SCHEDULED_MESSAGE.includes(word)) {
     await recordSchedule(live);
     await recordHeartbeat(stack);

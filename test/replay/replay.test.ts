@@ -54,6 +54,7 @@ describe('DU-5 kept histories', () => {
       'evaluateLoop',
       'forget',
       'indexDocument',
+      'nexusTurn',
       'scheduledMessage',
       'subagent',
       'sweep',
