@@ -67,6 +67,10 @@ export const toolCallSchema = z.object({
     )
     .describe('What it gave to models that see'),
   whole: z.boolean().describe('More is kept: GET /v1/tool-calls/{id}/result'),
+  changed_files: z
+    .array(z.string())
+    .nullable()
+    .describe('Files of the workspace that it has changed; null when nobody knows, as after a command'),
   created_at: timeSchema,
   started_at: timeSchema.nullable(),
   ended_at: timeSchema.nullable(),

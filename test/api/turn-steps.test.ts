@@ -52,6 +52,23 @@ describe('DU-2 the steps of a turn', () => {
     assert.deepEqual(await steps(turn, '?after_step=1'), [second]);
   });
 
+  it('say which files their calls have changed, as far as anybody knows', async () => {
+    const turn = await run(
+      'changes',
+      'write_file {"path":"notes.md","content":"One."}\nwrite_file {"path":"../out","content":"No."}\nread_file {"path":"notes.md"}\nexec {"command":"touch other"}\nthen\nEnd.',
+    );
+    const { tool_calls: calls } = (await get(`/v1/turns/${turn}/steps/1`)).body;
+    assert.deepEqual(
+      calls.map((call: any) => [call.tool, call.changed_files]),
+      [
+        ['write_file', ['notes.md']],
+        ['write_file', []],
+        ['read_file', []],
+        ['exec', null],
+      ],
+    );
+  });
+
   it('say which attempt of the model answered', async () => {
     const { body } = await stack.ask('POST', '/v1/sessions/retried/messages?wait=60', {
       body: { text: 'Hello.', agent: 'patient' },

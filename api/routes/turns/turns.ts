@@ -5,6 +5,7 @@ import { findWholeResult, listToolCalls, type ToolCallRow } from '#store/turns/t
 import { listSteps } from '#store/turns/step-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { Failure } from '#domain/errors.ts';
+import { changedFiles } from '#domain/files/changed-files.ts';
 import { isMessageId, sessionWorkflowId } from '#domain/ids.ts';
 import { MAX_IMAGES } from '#domain/model/image.ts';
 import { turns } from '#domain/resource/turns.ts';
@@ -162,5 +163,6 @@ function showToolCall(row: ToolCallRow) {
       url: `/v1/tool-calls/${row.id}/images/${at + 1}`,
     })),
     whole: row.whole_id !== null,
+    changed_files: changedFiles(row),
   };
 }
