@@ -19,9 +19,10 @@ export interface EventFeed {
    */
   subscribe(tenant: string, session: string, wake: Wake, onOwner?: OnOwner): () => void;
   /**
-   * Does the same for all sessions of the tenant, but without a poll, so its reader must check by itself now and then.
+   * Does the same for all sessions and teams of the tenant, but without a poll, so its reader must check by itself now
+   * and then. `name` is the session, or as `teamNotice` has it; undefined when anything may have happened.
    */
-  subscribeAll(tenant: string, wake: () => void): () => void;
+  subscribeAll(tenant: string, wake: (name?: string) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -43,7 +44,7 @@ export function createEventFeed(options: {
   readonly onError: (error: unknown) => void;
 }): EventFeed {
   const watched = new Map<string, Watched>();
-  const tenants = new Map<string, Set<() => void>>();
+  const tenants = new Map<string, Set<(name?: string) => void>>();
   const wakeAll = (): void => {
     for (const { readers } of watched.values()) for (const wake of readers) wake(true);
     for (const readers of tenants.values()) for (const wake of readers) wake();
@@ -58,7 +59,8 @@ export function createEventFeed(options: {
       const isImmediate = payload.startsWith(AT_ONCE);
       const name = isImmediate ? payload.slice(AT_ONCE.length) : payload;
       for (const wake of watched.get(name)?.readers ?? []) wake(isImmediate);
-      for (const wake of tenants.get(name.split('/', 1)[0] ?? '') ?? []) wake();
+      const cut = name.indexOf('/');
+      for (const wake of tenants.get(name.slice(0, cut)) ?? []) wake(name.slice(cut + 1));
     },
   });
 

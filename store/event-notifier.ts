@@ -11,6 +11,11 @@ export const EVENT_CHANNEL = 'tempoclaw_events';
 /** Prefix of the session's name in a notice that a reader may be waiting for. */
 export const AT_ONCE = '!';
 
+/** The name that stands for a session in a notice about a team's tasks; no session has it. */
+export function teamNotice(team: string): string {
+  return `team/${team}`;
+}
+
 /** How long a busy process gathers notices: too short to be noticed. */
 const GATHER_MS = 40;
 

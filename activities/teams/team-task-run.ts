@@ -18,6 +18,7 @@ import {
 } from '#domain/team/team-task.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { activityFailure, failingAs, recordFailure } from '../activity-failure.ts';
+import { teamNotice } from '#store/event-notifier.ts';
 import { gateRows } from '#store/teams/gate-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { noteRefusedSignal } from '#store/approvals/refused-signal-record.ts';
@@ -33,7 +34,7 @@ import { taskStart } from '#temporal/team-board.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
 
-export interface TeamTaskRunDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
+export interface TeamTaskRunDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'> {
   readonly reach: Pick<WorkflowReach, 'signalWithStart'>;
   readonly wake: SendSystemMessage;
 }
@@ -41,13 +42,25 @@ export interface TeamTaskRunDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf
 const REMINDERS = { minutes: 30, max: 3 } as const;
 
 export function createTeamTaskActivities(deps: TeamTaskRunDeps): TeamTaskActivities {
-  const { pool } = deps;
+  const { pool, onWrite } = deps;
+  /** Tells the readers of the board once it is done. */
+  async function notifying<Done>({ tenant, team }: TeamTaskInput, work: Promise<Done>): Promise<Done> {
+    const done = await work;
+    onWrite(tenant, teamNotice(team));
+    return done;
+  }
   return {
-    load_team_task: failingAs(recordFailure, (input) => load(pool, input)),
+    // A new task is loaded first.
+    load_team_task: failingAs(recordFailure, (input) => notifying(input, load(pool, input))),
     note_refused_signal: failingAs(recordFailure, (input) => noteRefused(deps, input)),
-    record_team_task: failingAs(recordFailure, (input) => record(deps, input)),
+    record_team_task: failingAs(recordFailure, (input) => notifying(input, record(deps, input))),
     give_team_task: failingAs(recordFailure, async (input) =>
-      input.change.action === 'dispatch' ? give(deps, input) : { recorded: await record(deps, input) },
+      notifying(
+        input,
+        input.change.action === 'dispatch'
+          ? give(deps, input)
+          : record(deps, input).then((recorded) => ({ recorded })),
+      ),
     ),
     prepare_member_turn: failingAs(recordFailure, (input) => prepare(deps, input)),
     notify_dependents: failingAs(recordFailure, (input) => notifyDependents(deps, input)),

@@ -7,6 +7,7 @@ const probe = { none: 'for the probes and metrics of whoever runs it' } as const
 
 export const WITHOUT_RESOURCE: Readonly<Record<string, NoCommand>> = {
   followApprovals: { by: 'approvals watch' },
+  followChanges: { none: 'for pages, which read again what has changed' },
   putArtifact: { by: 'artifacts put' },
   getArtifact: { by: 'artifacts get' },
   getCodec: codec,
