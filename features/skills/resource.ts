@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { labelSchema } from '#domain/schema/scalars.ts';
 import {
+  skillFolderSchema,
   skillGrantSchema,
   skillNameSchema,
   skillPublishSchema,
@@ -65,6 +66,17 @@ export const skills = defineResource(
       maxBytes: 2 * SKILL_LIMITS.bytes,
       refuses: ['Unprocessable', 'TooLarge'],
       command: { by: 'skills publish' },
+    }),
+    readSkillFolder: operation({
+      method: 'GET',
+      path: `${path}/:name/files`,
+      scope: 'read',
+      summary: 'Read the folder of a skill',
+      description: 'The newest version, as publishing takes it.',
+      params: named,
+      answer: skillFolderSchema,
+      findsFirst: true,
+      command: { none: 'for pages that edit a skill; agents get its files with use_skill' },
     }),
     listSkillVersions: operation({
       method: 'GET',

@@ -10,6 +10,7 @@ import {
   listSkillVersions,
   MAX_SKILL_GRANTS,
   publishSkill,
+  readSkillFiles,
   removeSkill,
   revokeSkill,
   type SkillRow,
@@ -56,6 +57,13 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
           throw new Failure('Unprocessable', 'There are as many skills, or versions of this one, as may be');
         const row = await findSkill(db, read.skill.name);
         return row && { ...show(row), is_new: done.isNew };
+      },
+      async readSkillFolder({ caller, db, params }) {
+        const row = await find(caller, params.name);
+        if (!row) return undefined;
+        const files = await readSkillFiles(db, row.name, row.version);
+        const shown = files.map((file) => ({ path: file.path, content: file.bytes.toString('base64') }));
+        return { version: row.version, visibility: row.visibility, files: shown };
       },
       async listSkillVersions({ db, params }) {
         return { data: (await listSkillVersions(db, params.name)).map(show) };

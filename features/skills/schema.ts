@@ -30,6 +30,12 @@ export const skillPublishSchema = z.strictObject({
     .describe('The folder: SKILL.md, and what it refers to'),
 });
 
+export const skillFolderSchema = z.object({
+  version: z.int(),
+  visibility,
+  files: z.array(z.object({ path: z.string(), content: z.string().describe('Base64') })),
+});
+
 export const skillVersionSchema = z.object({
   version: z.int(),
   description: z.string(),
