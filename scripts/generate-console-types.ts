@@ -93,12 +93,9 @@ function entryOf(name: string, { parameters = [], requestBody, responses }: Oper
       )
       .join(' ');
   const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
-  return `  '${name}': {
-    params: { ${fieldsOf('path')} };
-    query: { ${fieldsOf('query')} };
-    body: ${requestBody ? typeOf(requestBody.content?.['application/json']?.schema) : 'undefined'};
-    answer: ${answer?.content ? typeOf(Object.values(answer.content)[0]?.schema) : 'undefined'};
-  };`;
+  const body = requestBody ? typeOf(requestBody.content?.['application/json']?.schema) : 'undefined';
+  const answered = answer?.content ? typeOf(Object.values(answer.content)[0]?.schema) : 'undefined';
+  return `  '${name}': { params: { ${fieldsOf('path')} }; query: { ${fieldsOf('query')} }; body: ${body}; answer: ${answered} };`;
 }
 
 const paths = await readDocument();

@@ -1,14 +1,13 @@
 /** Starts the console. */
 import { render } from 'preact';
-import { App } from './app/app.tsx';
 import { startSession } from './api/session.ts';
+import { App } from './app/app.tsx';
 import { startRouter, takeLinkToken } from './app/router.ts';
 import { startShortcuts } from './app/shortcuts.ts';
 import { applyTheme } from './app/theme.ts';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/pages.css';
-import './styles/setup.css';
 
 applyTheme();
 startRouter();

@@ -1,6 +1,7 @@
 /** IN-7 pages of the console for those who operate: costs, health, boards of teams, and the canvas of a session. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { findChromium, sees, startBrowser } from './browser.ts';
@@ -44,6 +45,35 @@ describe('IN-7 operating in the console', { skip }, () => {
     await stack.worker.ended(turn_id);
     await sees(page, /2 calls of 40 calls/);
     await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('IN-2 asks for costs and boards again when they change, and not while they do not', async () => {
+    await stack.ask('POST', '/v1/teams', { body: { key: 'calm', lead: 'main', members: [] } });
+    const { page, complaints } = await open('costs');
+    await page.clock.install();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    for (const [path, shown] of [
+      ['costs', /Budgets/],
+      ['teams/calm', /No tasks/],
+    ] as const) {
+      const changes = page.waitForResponse(/\/v1\/changes/);
+      await page.goto(`${stack.url}/${path}`);
+      await sees(page, shown);
+      await changes;
+      // It reads once more now that its stream of changes is there.
+      await sleep(500);
+      await page.clock.runFor(2_000);
+      await sleep(500);
+      asked.length = 0;
+      // Longer than the interval for a stream that is cut, and shorter than the silence that counts as a cut.
+      await page.clock.runFor(22_000);
+      assert.deepEqual(asked, [], path);
+    }
+    await page.clock.resume();
+    await stack.ask('POST', '/v1/teams/calm/tasks', { body: { subject: 'Wakes it' } });
+    await sees(page, /Wakes it/);
     assert.deepEqual(complaints, []);
   });
 

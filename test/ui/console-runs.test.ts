@@ -91,6 +91,18 @@ describe('IN-7 runs in the console', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('shows which files a step and its calls have changed', async () => {
+    const turn = await run(
+      'writes',
+      'write_file {"path":"notes.md","content":"One."}\nexec {"command":"true"}\nthen\nEnd.',
+    );
+    const { page, complaints } = await open(`runs/${turn}?step=1`);
+    await sees(page, /Files changed\s+notes\.md, what a command has changed/);
+    await row(page, /write_file/).click();
+    await sees(page, /Files changed\s+notes\.md\n/);
+    assert.deepEqual(complaints, []);
+  });
+
   it('shows where a run has failed', async () => {
     const { body } = await stack.ask('POST', '/v1/sessions/failed/messages?wait=60', {
       body: { text: 'bad key', agent: 'refused' },

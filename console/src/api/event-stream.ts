@@ -2,7 +2,7 @@
  * Follows a stream of server-sent events until it is closed. After a cut it continues behind the last event
  * that it has delivered, so that none is missing and none comes twice.
  */
-import { signal, type ReadonlySignal } from '@preact/signals';
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { createParser } from 'eventsource-parser';
 import type { Operations } from './operations.ts';
 import { type Problem, readProblem } from './problem.ts';
@@ -28,7 +28,7 @@ export interface StreamReader<Event> {
   deliver(events: readonly Event[]): void;
   /** Drops all events: older ones are no longer kept. */
   reset(): void;
-  /** Whether each event has a higher id than the one before it. Where not, an event may come again. */
+  /** Whether each event has a higher id than the one before it. Where not, an event may come again, or has no id. */
   readonly isNumbered?: boolean;
 }
 
@@ -65,7 +65,7 @@ export function followEvents<Event>(
         onEvent({ id, data }) {
           const number = Number(id);
           if (isNumbered && last !== undefined && number <= last) return;
-          last = Math.max(last ?? 0, number);
+          if (id) last = Math.max(last ?? 0, number);
           events.push(JSON.parse(data) as Event);
         },
       });

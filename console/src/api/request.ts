@@ -1,6 +1,6 @@
 /** Sends typed requests to the API of this origin. */
 import type { Operations } from './operations.ts';
-import { OFFLINE, type Problem, readProblem, type Result } from './problem.ts';
+import { OFFLINE, type Problem, type Result, readProblem } from './problem.ts';
 
 export type OperationName = keyof Operations;
 
@@ -58,31 +58,38 @@ export async function requestAt<Answer>(
   return { ok: false, problem };
 }
 
-/** `path` is relative to the page's base. */
+/** `path` is relative to the page's base. A file is sent as it is. */
 export async function send(
   method: string,
   path: string,
   body?: unknown,
   { signal, key = randomId() }: SendOptions = {},
 ): Promise<Response | Problem> {
+  const content = body === undefined ? undefined : contentOf(body);
   try {
     return await fetch(new URL(path, document.baseURI), {
       method,
       credentials: 'same-origin',
       headers: {
         accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(method !== 'GET' && { 'x-csrf-token': credentials.csrf }),
         // A login must never be answered from a store.
         ...(method === 'POST' && path.startsWith('v1/') && { 'idempotency-key': key }),
+        ...content?.headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(content && { body: content.body }),
       ...(signal && { signal }),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
     return OFFLINE;
   }
+}
+
+function contentOf(body: unknown) {
+  if (!(body instanceof Blob))
+    return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return { body, headers: { 'content-type': body.type || 'application/octet-stream' } };
 }
 
 export function addressOf(name: string, { params = {}, query = {} }: AnyParts) {

@@ -14,13 +14,20 @@ export type Login =
 
 export const login = signal<Login>({ state: 'loading' });
 
+export type Scope = Me['scopes'][number];
+
 /** The server replaces the browser's token at this pace, while a page is open. */
 const RENEW_MS = 15 * 60_000;
 const RETRY_MS = 2_000;
 
 /** Whether the key may do what needs the scope: the server decides, pages only grey out the rest. */
-export function may(scope: Me['scopes'][number]): boolean {
+export function may(scope: Scope): boolean {
   return login.value.state === 'in' && login.value.me.scopes.includes(scope);
+}
+
+/** Why the key may not do what needs the scope; undefined when it may. */
+export function lacks(scope: Scope): string | undefined {
+  return may(scope) ? undefined : `Your key may not do this: it lacks the scope ${scope}`;
 }
 
 /** `link` is the token of a link that logs in; without it, or when it cannot be used, the browser's session continues. */

@@ -1,5 +1,6 @@
 /** The whole of the console: the login until somebody is logged in, then the frame around the pages. */
 import { login } from '../api/session.ts';
+import { Busy } from '../components/notices.tsx';
 import { LoginPage } from '../pages/login.tsx';
 import { Shell } from './shell.tsx';
 import { Toasts } from './toasts.tsx';
@@ -16,7 +17,7 @@ export function App() {
 function Content() {
   switch (login.value.state) {
     case 'loading':
-      return <p class="notice" aria-busy="true" />;
+      return <Busy />;
     case 'offline':
       return (
         <main class="notice">

@@ -1,5 +1,6 @@
 /** Shows what is wrong with one page, in place of an empty window. */
 import { Component, type ComponentChildren } from 'preact';
+import { Button } from '../components/button.tsx';
 
 export class ErrorBoundary extends Component<{ readonly children: ComponentChildren }, { error?: unknown }> {
   override state: { error?: unknown } = {};
@@ -16,9 +17,7 @@ export class ErrorBoundary extends Component<{ readonly children: ComponentChild
         <h1>This page has failed</h1>
         <p>{error instanceof Error ? error.message : String(error)}</p>
         <p>A new version may have been installed since it was opened.</p>
-        <button type="button" onClick={() => location.reload()}>
-          Reload
-        </button>
+        <Button onClick={() => location.reload()}>Reload</Button>
       </section>
     );
   }

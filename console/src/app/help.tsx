@@ -1,34 +1,36 @@
 /** The keys of the page, in a dialog. */
-import { useCallback, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
 import { shortcuts, useShortcut } from './shortcuts.ts';
 
 export function Help() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const open = useCallback(() => dialog.current?.showModal(), []);
-  useShortcut('?', 'Show the keys', open);
+  const isOpen = useSignal(false);
+  const show = (open: boolean) => () => {
+    isOpen.value = open;
+  };
+  useShortcut('?', 'Show the keys', show(true));
   return (
     <>
-      <button type="button" class="quiet for-keys" title="Keys (?)" aria-label="Keyboard help" onClick={open}>
+      <Button class="quiet for-keys" title="Keys (?)" aria-label="Keyboard help" onClick={show(true)}>
         ⌨
-      </button>
-      <dialog ref={dialog} aria-labelledby="help-title">
-        <h2 id="help-title">Keys</h2>
-        <dl class="keys">
-          {shortcuts.value.map(({ keys, label }) => (
-            <div key={keys}>
-              <dt>
-                {keys.split(' ').map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{label}</dd>
-            </div>
-          ))}
-        </dl>
-        <form method="dialog">
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
+      </Button>
+      {isOpen.value && (
+        <Dialog title="Keys" close={show(false)} isRead>
+          <dl>
+            {shortcuts.value.map(({ keys, label }) => (
+              <div key={keys}>
+                <dt>
+                  {keys.split(' ').map((key) => (
+                    <kbd key={key}>{key}</kbd>
+                  ))}
+                </dt>
+                <dd>{label}</dd>
+              </div>
+            ))}
+          </dl>
+        </Dialog>
+      )}
     </>
   );
 }

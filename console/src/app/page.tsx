@@ -2,9 +2,10 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { Busy } from '../components/notices.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { hrefOf, matchPath, type PageProps } from './router.ts';
-import { HOME, pagePath, type Route, ROUTES } from './routes.ts';
+import { HOME, pagePath, ROUTES, type Route } from './routes.ts';
 
 const loaded = signal<ReadonlyMap<Route, ComponentType<PageProps>>>(new Map());
 const failed = signal<ReadonlyMap<Route, unknown>>(new Map());
@@ -42,7 +43,7 @@ export function Page() {
 
 function Waiting({ error }: { readonly error: unknown }) {
   if (error !== undefined) throw error;
-  return <p class="notice" aria-busy="true" />;
+  return <Busy />;
 }
 
 function findRoute(path: string): readonly [Route | undefined, Readonly<Record<string, string>>] {

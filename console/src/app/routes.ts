@@ -19,81 +19,27 @@ export const pagePath = computed(() =>
   currentPath.value === '/' || currentPath.value === '/login' ? `/${HOME}` : currentPath.value,
 );
 
+const page = (path: string, title: string, load: Route['load'], icon?: string, keys = ''): Route => ({
+  path,
+  title,
+  load,
+  ...(icon && { nav: { icon, keys } }),
+});
+const setup = (): ReturnType<Route['load']> => import('../pages/setup/setup.tsx');
+
 export const ROUTES: readonly Route[] = [
-  {
-    path: '/inbox',
-    title: 'Inbox',
-    nav: { icon: '✓', keys: 'g i' },
-    load: () => import('../pages/inbox/inbox.tsx'),
-  },
-  {
-    path: '/sessions',
-    title: 'Sessions',
-    nav: { icon: '☰', keys: 'g s' },
-    load: () => import('../pages/sessions/session-list.tsx'),
-  },
-  {
-    path: '/new-session',
-    title: 'New session',
-    load: () => import('../pages/sessions/new-session.tsx'),
-  },
-  {
-    path: '/sessions/:key',
-    title: 'Session',
-    load: () => import('../pages/sessions/session-view.tsx'),
-  },
-  {
-    path: '/sessions/:key/graph',
-    title: 'Work below a session',
-    load: () => import('../pages/sessions/session-graph.tsx'),
-  },
-  {
-    path: '/runs/:id',
-    title: 'Run',
-    load: () => import('../pages/runs/run-view.tsx'),
-  },
-  {
-    path: '/runs/:id/compare/:other',
-    title: 'Two runs',
-    load: () => import('../pages/runs/run-compare.tsx'),
-  },
-  {
-    path: '/costs',
-    title: 'Costs',
-    nav: { icon: '$', keys: 'g c' },
-    load: () => import('../pages/costs/costs.tsx'),
-  },
-  {
-    path: '/teams',
-    title: 'Teams',
-    nav: { icon: '▥', keys: 'g t' },
-    load: () => import('../pages/teams/team-list.tsx'),
-  },
-  {
-    path: '/teams/:key',
-    title: 'Team',
-    load: () => import('../pages/teams/team-board.tsx'),
-  },
-  {
-    path: '/setup',
-    title: 'Set up',
-    nav: { icon: '⚙', keys: 'g u' },
-    load: () => import('../pages/setup/setup.tsx'),
-  },
-  {
-    path: '/setup/:kind',
-    title: 'Set up',
-    load: () => import('../pages/setup/setup.tsx'),
-  },
-  {
-    path: '/setup/:kind/:id',
-    title: 'Set up',
-    load: () => import('../pages/setup/setup.tsx'),
-  },
-  {
-    path: '/health',
-    title: 'Health',
-    nav: { icon: '♥', keys: 'g h' },
-    load: () => import('../pages/health.tsx'),
-  },
+  page('/inbox', 'Inbox', () => import('../pages/inbox/inbox.tsx'), '✓', 'g i'),
+  page('/sessions', 'Sessions', () => import('../pages/sessions/session-list.tsx'), '☰', 'g s'),
+  page('/new-session', 'New session', () => import('../pages/sessions/new-session.tsx')),
+  page('/sessions/:key', 'Session', () => import('../pages/sessions/session-view.tsx')),
+  page('/sessions/:key/graph', 'Work below a session', () => import('../pages/sessions/session-graph.tsx')),
+  page('/runs/:id', 'Run', () => import('../pages/runs/run-view.tsx')),
+  page('/runs/:id/compare/:other', 'Two runs', () => import('../pages/runs/run-compare.tsx')),
+  page('/costs', 'Costs', () => import('../pages/costs/costs.tsx'), '$', 'g c'),
+  page('/teams', 'Teams', () => import('../pages/teams/team-list.tsx'), '▥', 'g t'),
+  page('/teams/:key', 'Team', () => import('../pages/teams/team-board.tsx')),
+  page('/setup', 'Set up', setup, '⚙', 'g u'),
+  page('/setup/:kind', 'Set up', setup),
+  page('/setup/:kind/:id', 'Set up', setup),
+  page('/health', 'Health', () => import('../pages/health.tsx'), '♥', 'g h'),
 ];

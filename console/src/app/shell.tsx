@@ -1,16 +1,20 @@
 /** The frame around every page: navigation at the side, or at the bottom of a phone. */
-import { useCallback } from 'preact/hooks';
-import { logOut, type Me } from '../api/session.ts';
+
 import { problemText } from '../api/problem.ts';
+import { logOut, type Me } from '../api/session.ts';
+import { Button, Popover } from '../components/button.tsx';
+import { Fact } from '../components/fact.tsx';
+import { NewTab } from '../components/page-frame.tsx';
 import { Help } from './help.tsx';
 import { Page } from './page.tsx';
 import { hrefOf, navigate } from './router.ts';
-import { HOME, pagePath, type Route, ROUTES } from './routes.ts';
+import { HOME, pagePath, ROUTES, type Route } from './routes.ts';
 import { useShortcut } from './shortcuts.ts';
 import { switchTheme, theme } from './theme.ts';
 import { notify } from './toasts.tsx';
 
 export function Shell({ me }: { readonly me: Me }) {
+  const look = `Theme: ${theme.value}`;
   return (
     <div class="shell">
       <a class="skip" href="#main" data-native onClick={focusMain}>
@@ -25,18 +29,9 @@ export function Shell({ me }: { readonly me: Me }) {
         </nav>
         <div class="tools">
           <Help />
-          <button
-            type="button"
-            class="quiet"
-            title={`Theme: ${theme.value}`}
-            aria-label={`Theme: ${theme.value}`}
-            onClick={switchTheme}
-          >
+          <Button class="quiet" title={look} aria-label={look} onClick={switchTheme}>
             ◐
-          </button>
-          <button type="button" class="quiet" popovertarget="account" aria-label="Account">
-            ◉
-          </button>
+          </Button>
           <Account me={me} />
         </div>
       </header>
@@ -49,11 +44,7 @@ export function Shell({ me }: { readonly me: Me }) {
 
 function NavLink({ route, nav }: { readonly route: Route; readonly nav: NonNullable<Route['nav']> }) {
   const href = hrefOf(route.path.slice(1));
-  useShortcut(
-    nav.keys,
-    `Go to ${route.title}`,
-    useCallback(() => navigate(href), [href]),
-  );
+  useShortcut(nav.keys, `Go to ${route.title}`, () => navigate(href));
   const isHere = `${pagePath.value}/`.startsWith(`${route.path}/`);
   return (
     <a href={href} aria-current={isHere ? 'page' : undefined}>
@@ -62,39 +53,39 @@ function NavLink({ route, nav }: { readonly route: Route; readonly nav: NonNulla
   );
 }
 
-function Account({ me }: { readonly me: Me }) {
+function Account({ me: { tenant, key, user, scopes, version, temporal_ui: temporal } }: { readonly me: Me }) {
   const end = async (): Promise<void> => {
     const problem = await logOut();
     if (problem) notify('failed', problemText(problem));
   };
+  const facts = {
+    Tenant: tenant,
+    Key: key.name,
+    User: user ?? 'any',
+    May: scopes.join(', '),
+    Version: version,
+  };
   return (
-    <div id="account" popover="auto" class="popover">
-      <dl>
-        <dt>Tenant</dt>
-        <dd>{me.tenant}</dd>
-        <dt>Key</dt>
-        <dd>{me.key.name}</dd>
-        <dt>User</dt>
-        <dd>{me.user ?? 'any'}</dd>
-        <dt>May</dt>
-        <dd>{me.scopes.join(', ')}</dd>
-        <dt>Version</dt>
-        <dd>{me.version}</dd>
-      </dl>
-      <p>
-        <a href={hrefOf('docs')} data-native>
-          API reference
-        </a>
-        {me.temporal_ui && (
-          <a href={me.temporal_ui} target="_blank" rel="noreferrer">
-            Temporal UI
-          </a>
-        )}
-      </p>
-      <button type="button" onClick={() => void end()}>
-        Log out
-      </button>
-    </div>
+    <Popover label="◉" class="quiet" aria-label="Account">
+      {() => (
+        <>
+          <dl>
+            {Object.entries(facts).map(([name, value]) => (
+              <Fact key={name} name={name}>
+                {value}
+              </Fact>
+            ))}
+          </dl>
+          <p>
+            <a href={hrefOf('docs')} data-native>
+              API reference
+            </a>
+            <NewTab href={temporal}>Temporal UI</NewTab>
+          </p>
+          <Button onClick={() => void end()}>Log out</Button>
+        </>
+      )}
+    </Popover>
   );
 }
 

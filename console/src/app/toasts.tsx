@@ -1,5 +1,7 @@
 /** Short notices about what has happened, read out by screen readers. */
 import { signal } from '@preact/signals';
+import { problemText, type Result } from '../api/problem.ts';
+import { Button } from '../components/button.tsx';
 
 interface Toast {
   readonly id: number;
@@ -20,6 +22,13 @@ export function notify(kind: Toast['kind'], text: string): void {
   setTimeout(() => dismiss(toast.id), SHOWN_MS);
 }
 
+/** Says what has become of a request; returns whether it was done. */
+export function report(result: Result<unknown>, done?: string): boolean {
+  if (!result.ok) notify('failed', problemText(result.problem));
+  else if (done) notify('done', done);
+  return result.ok;
+}
+
 function dismiss(id: number): void {
   toasts.value = toasts.peek().filter((toast) => toast.id !== id);
 }
@@ -28,11 +37,11 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map(({ id, kind, text }) => (
-        <div key={id} class={`toast ${kind}`}>
+        <div key={id} class={`toast is-${kind}`}>
           <span>{text}</span>
-          <button type="button" class="quiet" aria-label="Dismiss" onClick={() => dismiss(id)}>
+          <Button class="quiet" aria-label="Dismiss" onClick={() => dismiss(id)}>
             ✕
-          </button>
+          </Button>
         </div>
       ))}
     </div>

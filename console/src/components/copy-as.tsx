@@ -1,7 +1,7 @@
 /** The same request for a terminal: as curl, and as a command of TempoClaw. */
-import { useId } from 'preact/hooks';
 import { addressOf, type OperationName, type RequestParts } from '../api/request.ts';
 import { notify } from '../app/toasts.tsx';
+import { Button, Popover } from './button.tsx';
 
 interface CopyAsProps<Name extends OperationName> {
   readonly name: Name;
@@ -24,37 +24,32 @@ interface CopyAsAtProps {
 
 /** Of a request whose address is known only when the page runs. */
 export function CopyAsAt({ command, ...request }: CopyAsAtProps) {
-  const id = useId();
   const lines = { curl: curlOf(request), command: ['npx', 'tempoclaw', ...command].map(quote).join(' ') };
   return (
-    <>
-      <button type="button" class="quiet" popovertarget={id}>
-        Copy as…
-      </button>
-      <div id={id} popover="auto" class="popover">
-        {Object.entries(lines).map(([kind, line]) => (
-          <p key={kind}>
-            <code class="block">{line}</code>
-            <button type="button" onClick={() => void copy(line)}>
-              Copy as {kind}
-            </button>
+    <Popover label="Copy as…" class="quiet">
+      {() => (
+        <>
+          {Object.entries(lines).map(([kind, line]) => (
+            <p key={kind}>
+              <code class="block">{line}</code>
+              <Button onClick={() => void copy(line)}>Copy as {kind}</Button>
+            </p>
+          ))}
+          <p>
+            <small>The variables come from: eval "$(npx tempoclaw env)"</small>
           </p>
-        ))}
-        <p>
-          <small>The variables come from: eval "$(npx tempoclaw env)"</small>
-        </p>
-      </div>
-    </>
+        </>
+      )}
+    </Popover>
   );
 }
 
 function curlOf({ method, address, body }: Omit<CopyAsAtProps, 'command'>): string {
+  const json = ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body ?? null))}`];
   return [
     `curl -s${method === 'GET' ? '' : ` -X ${method}`} "$TEMPOCLAW_URL"${quote(`/${address}`)}`,
     '-H "Authorization: Bearer $TEMPOCLAW_API_KEY"',
-    ...(body === undefined
-      ? []
-      : ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body))}`]),
+    ...(body === undefined ? [] : json),
   ].join(' ');
 }
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 
 interface DataTableProps {
   readonly title: string;
-  readonly head: readonly string[];
+  readonly head: readonly ComponentChildren[];
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
@@ -13,8 +13,8 @@ export function DataTable({ title, head, rows }: DataTableProps) {
       <table>
         <thead>
           <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
+            {head.map((name, at) => (
+              <th key={at} scope="col">
                 {name}
               </th>
             ))}

@@ -4,8 +4,30 @@ import type { ComponentChildren } from 'preact';
 /** Controls but line breaks and tabs, formats (joiners, directions, tags), separators of lines, and fillers. */
 const HIDDEN = /((?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;
 
-export function ExactText({ text }: { readonly text: string }) {
+interface TextProps {
+  readonly text: string;
+}
+
+export function ExactText({ text }: TextProps) {
   return <>{text.split(HIDDEN).map(shownPart)}</>;
+}
+
+/** A paragraph with its line breaks. */
+export function PlainText({ text }: TextProps) {
+  return (
+    <p class="plain-text">
+      <ExactText text={text} />
+    </p>
+  );
+}
+
+/** A text, or any other value as JSON. */
+export function Pre({ value, label }: { readonly value: unknown; readonly label?: string }) {
+  return (
+    <pre aria-label={label}>
+      <ExactText text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
+    </pre>
+  );
 }
 
 /** Every second part of the split is a hidden character. */

@@ -1,10 +1,9 @@
 /** How long ago a time was; its full form is the title. */
-import { signal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 
 const now = signal(Date.now());
-setInterval(() => {
-  now.value = Date.now();
-}, 10_000);
+setInterval(() => (now.value = Date.now()), 10_000);
 
 const UNITS = [
   ['day', 86_400],
@@ -22,4 +21,15 @@ export function TimeAgo({ at }: { readonly at: string }) {
       {shown}
     </time>
   );
+}
+
+/** The time, again each `everyMs`; without that it stands still. */
+export function useNow(everyMs: number | undefined): number {
+  const time = useSignal(Date.now());
+  useEffect(() => {
+    if (everyMs === undefined) return undefined;
+    const timer = setInterval(() => (time.value = Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, time]);
+  return time.value;
 }

@@ -1,33 +1,42 @@
 /** What runs, what waits, and what does not come through. */
-import { useRequest } from '../api/use-request.ts';
+import { useEffect } from 'preact/hooks';
+import { AFTER_SESSIONS, useRequest } from '../api/use-request.ts';
 import { CopyAs } from '../components/copy-as.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { ExactText } from '../components/exact-text.tsx';
-import { ProblemNotice } from '../components/problem-notice.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
+import { Trouble } from '../components/notices.tsx';
+import { PageFrame } from '../components/page-frame.tsx';
+import { TimeAgo, useNow } from '../components/time-ago.tsx';
 
 export default function Health() {
+  const copy = <CopyAs name="GET /v1/gateway/health" parts={{}} command={['gateway', 'health']} />;
   return (
-    <section class="page scrolls">
-      <div class="page-head">
-        <h1>Health</h1>
-        <CopyAs name="GET /v1/gateway/health" parts={{}} command={['gateway', 'health']} />
-      </div>
+    <PageFrame title="Health" scrolls head={copy}>
       <Installation />
       <Deliveries />
-    </section>
+    </PageFrame>
   );
 }
 
 function Installation() {
-  const { data, problem, reload } = useRequest('GET /v1/gateway/health', {}, { everyMs: 2_000 });
-  if (problem.value) return <ProblemNotice problem={problem.value} retry={reload} />;
-  if (!data.value) return null;
-  const { version, postgres, temporal, workers, queues, sweep, disk, database_bytes: database } = data.value;
-  const runs = (counts: Readonly<Record<string, number>>): string =>
-    Object.entries(counts)
-      .map(([type, count]) => `${count} ${type}`)
-      .join(', ') || 'nothing';
+  const reading = useRequest('GET /v1/gateway/health', {}, AFTER_SESSIONS);
+  // A worker that dies has no event.
+  const tick = useNow(5_000);
+  useEffect(() => {
+    if (!document.hidden) reading.reload();
+  }, [tick, reading.reload]);
+  if (reading.problem.value) return <Trouble reading={reading} />;
+  if (!reading.data.value) return null;
+  const {
+    version,
+    postgres,
+    temporal,
+    workers,
+    queues,
+    sweep,
+    disk,
+    database_bytes: size,
+  } = reading.data.value;
   return (
     <>
       {workers.length === 0 && (
@@ -38,11 +47,11 @@ function Installation() {
       <DataTable
         title="Workers"
         head={['worker', 'version', 'runs now', 'seen']}
-        rows={workers.map((one) => [
-          one.id,
-          `${one.version} ${one.build}`,
-          runs(one.running),
-          <TimeAgo at={one.seen_at} />,
+        rows={workers.map(({ id, version: its, build, running, seen_at: at }) => [
+          id,
+          `${its} ${build}`,
+          countsText(running),
+          <TimeAgo at={at} />,
         ])}
       />
       <DataTable
@@ -60,7 +69,7 @@ function Installation() {
         head={['service', 'state']}
         rows={[
           ['API', version],
-          ['Postgres', `${postgres}, ${sizeText(database ?? undefined)}`],
+          ['Postgres', `${postgres}, ${sizeText(size ?? undefined)}`],
           ['Temporal', temporal],
           ['Disk of the API', `${sizeText(disk?.free_bytes)} of ${sizeText(disk?.total_bytes)} free`],
         ]}
@@ -73,8 +82,8 @@ function Installation() {
 function Deliveries() {
   const webhooks = useRequest('GET /v1/webhooks', {}, { everyMs: 10_000 });
   const channels = useRequest('GET /v1/channels', {}, { everyMs: 10_000 });
-  const problem = webhooks.problem.value ?? channels.problem.value;
-  if (problem) return <ProblemNotice problem={problem} retry={webhooks.reload} />;
+  const failed = [webhooks, channels].find(({ problem }) => problem.value);
+  if (failed) return <Trouble reading={failed} />;
   const all = [
     ...(webhooks.data.value?.data.map((hook) => ({ ...hook, name: hook.url })) ?? []),
     ...(channels.data.value?.data.map((channel) => ({ ...channel, name: channel.key })) ?? []),
@@ -89,14 +98,19 @@ function Deliveries() {
     <DataTable
       title="Failing deliveries"
       head={['delivers to', 'state', 'failures', 'next attempt']}
-      rows={failing.map((one) => [
-        <ExactText text={one.name} />,
-        one.enabled ? one.state : 'off',
-        one.failures,
-        one.next_attempt_at && new Date(one.next_attempt_at).toLocaleString(),
+      rows={failing.map(({ name, enabled, state, failures, next_attempt_at: at }) => [
+        <ExactText text={name} />,
+        enabled ? state : 'off',
+        failures,
+        at && new Date(at).toLocaleString(),
       ])}
     />
   );
+}
+
+function countsText(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).map(([type, count]) => `${count} ${type}`);
+  return words.join(', ') || 'nothing';
 }
 
 function sizeText(bytes: number | undefined): string {

@@ -33,26 +33,18 @@ export function LoginPage() {
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const key = String(new FormData(form).get('key') ?? '').trim();
     isBusy.value = true;
-    problem.value = await logIn({ key });
+    problem.value = await logIn({ key: String(new FormData(form).get('key') ?? '').trim() });
     isBusy.value = false;
     form.reset();
   };
+  const about = { autocomplete: 'off', spellcheck: false, 'aria-describedby': 'login-problem' };
   return (
     <main class="login">
       <h1>TempoClaw</h1>
       <form onSubmit={(event) => void submit(event)}>
         <label for="key">API key</label>
-        <input
-          id="key"
-          name="key"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          required
-          aria-describedby="login-problem"
-        />
+        <input id="key" name="key" type="password" required {...about} />
         <p id="login-problem" class="bad" role="alert">
           {problem.value && problemText(problem.value)}
         </p>

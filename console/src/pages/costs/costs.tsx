@@ -1,15 +1,15 @@
 /** What is used of each budget now, and what models have cost. */
-import { useRequest } from '../../api/use-request.ts';
+import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
 import { currentSearch, setSearch } from '../../app/router.ts';
 import { moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { Trouble } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { BudgetMeters } from './budget-meters.tsx';
 import { GROUPS, MEASURES, UsageChart } from './usage-chart.tsx';
 
 const FILTERS = ['from', 'to', 'agent', 'user', 'model'] as const;
-const REFRESH = { everyMs: 10_000 };
 
 export default function Costs() {
   const search = currentSearch.value;
@@ -17,20 +17,14 @@ export default function Costs() {
   const of = MEASURES.find((one) => one === search.get('of')) ?? 'cost_usd';
   const filters = FILTERS.flatMap((name) => (search.has(name) ? [[name, search.get(name) ?? '']] : []));
   const query: Readonly<Record<string, string>> = { by, ...Object.fromEntries(filters) };
-  const usage = useRequest('GET /v1/usage', { query }, REFRESH);
-  const days = useRequest(
-    'GET /v1/usage',
-    { query: { ...query, by: by === 'day' ? by : `day,${by}` } },
-    REFRESH,
-  );
+  const daily = { ...query, by: by === 'day' ? by : `day,${by}` };
+  const usage = useRequest('GET /v1/usage', { query }, AFTER_SESSIONS);
+  const days = useRequest('GET /v1/usage', { query: daily }, AFTER_SESSIONS);
   const shown = usage.data.value;
   const flags = Object.entries(query).flatMap(([name, value]) => [`--${name}`, value]);
+  const copy = <CopyAs name="GET /v1/usage" parts={{ query }} command={['usage', ...flags]} />;
   return (
-    <section class="page scrolls">
-      <div class="page-head">
-        <h1>Costs</h1>
-        <CopyAs name="GET /v1/usage" parts={{ query }} command={['usage', ...flags]} />
-      </div>
+    <PageFrame title="Costs" scrolls head={copy}>
       <BudgetMeters />
       <div class="panel buttons" role="group" aria-label="Use of models">
         <Choice name="by" value={by} options={GROUPS} />
@@ -47,7 +41,7 @@ export default function Costs() {
           </label>
         ))}
       </div>
-      {usage.problem.value && <ProblemNotice problem={usage.problem.value} retry={usage.reload} />}
+      <Trouble reading={usage} />
       {shown?.data.length === 0 && (
         <p class="notice">
           No model was used in these days. <code>npx tempoclaw run "Hello."</code> uses one.
@@ -72,7 +66,7 @@ export default function Costs() {
         </>
       )}
       {shown?.truncated && <p class="panel asks">Only the first 1,000 rows: choose fewer days.</p>}
-    </section>
+    </PageFrame>
   );
 }
 

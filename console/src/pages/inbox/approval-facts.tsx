@@ -16,12 +16,14 @@ interface FactsProps {
   readonly explanation: Explanation | undefined;
 }
 
+const listed = (parts: readonly unknown[]): string => parts.filter(Boolean).join(' · ');
+
 export function ApprovalFacts({ approval, explanation }: FactsProps) {
   const { reason, risk, session_key: session, user, agent, always, tally, status } = approval;
   return (
     <dl class="facts">
       <Fact name="Why">
-        {[reason, risk].filter(Boolean).join(' · ') || 'A rule asks'}
+        {listed([reason, risk]) || 'A rule asks'}
         {explanation?.step && (
           <small>
             {' '}
@@ -102,12 +104,10 @@ const RUNS: Readonly<Record<NonNullable<Approval['runs']>, string>> = {
 };
 
 function originOf({ subagent, delegation }: Approval): string {
-  return [
+  return listed([
     subagent && `subagent ${subagent.label} of ${subagent.parent_session}`,
     delegation && `delegation ${delegation.label} of ${delegation.parent_session}`,
-  ]
-    .filter(Boolean)
-    .join(' · ');
+  ]);
 }
 
 function decidersOf({ terms, user }: Approval): string {
@@ -118,14 +118,12 @@ function decidersOf({ terms, user }: Approval): string {
   ];
   const anyone = user === null ? 'anyone with approve' : `${user}, keys without a user, admins`;
   const who = named.length > 0 ? named.join(', ') : anyone;
-  return [
+  return listed([
     who,
     quorum > 1 && `${quorum} must agree`,
     isExcluded && user && `not ${user}`,
     escalate && `later also ${[...(escalate.to.users ?? []), ...(escalate.to.scopes ?? [])].join(', ')}`,
-  ]
-    .filter(Boolean)
-    .join(' · ');
+  ]);
 }
 
 function filesOf({ files }: Approval): ComponentChildren {

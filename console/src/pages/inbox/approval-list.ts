@@ -30,9 +30,7 @@ export function createApprovalList() {
     },
     /** Removes one until the stream has it again. */
     drop(id: string): void {
-      const next = new Map(all.peek());
-      next.delete(id);
-      all.value = next;
+      all.value = new Map([...all.peek()].filter(([other]) => other !== id));
     },
     clear(): void {
       all.value = new Map();
@@ -44,8 +42,6 @@ export function createApprovalList() {
 export function matches(approval: Approval, filter: string): boolean {
   const { summary, tool, agent, user, session_key: session, risk, reason } = approval;
   const text = [summary, tool, agent, user, session, risk, reason].join(' ').toLowerCase();
-  return filter
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+  const words = filter.toLowerCase().split(/\s+/);
+  return words.every((word) => text.includes(word));
 }

@@ -1,7 +1,9 @@
 /** One approval: the whole call, why it was asked about, and the decision. */
 import { useRequest } from '../../api/use-request.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { ExactText } from '../../components/exact-text.tsx';
+import { ExactText, PlainText } from '../../components/exact-text.tsx';
+import { JsonFields } from '../../components/fact.tsx';
+import { NewTab } from '../../components/page-frame.tsx';
 import { ApprovalFacts } from './approval-facts.tsx';
 import type { Approval } from './approval-list.ts';
 import { CommandText } from './command-text.tsx';
@@ -13,21 +15,24 @@ interface ApprovalViewProps {
 }
 
 export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
-  const { id, tool, args, agent, session_key: session, status } = approval;
+  const { id, tool, args, agent, session_key: session, summary, status, decided_by: by } = approval;
   const explanation = useRequest('POST /v1/explain/{kind}', {
     params: { kind: 'tool' },
     body: { tool, args, agent, context: { session } },
   });
   return (
-    <article class="approval" aria-label={approval.summary}>
+    <article class="approval" aria-label={summary}>
       <h2>
-        <ExactText text={approval.summary} />
+        <ExactText text={summary} />
       </h2>
       <Call approval={approval} />
       {status === 'pending' ? (
         <Decisions approval={approval} hasKeys onDecided={onDecided} />
       ) : (
-        <Outcome approval={approval} />
+        <p class={`outcome ${status === 'approved' ? 'good' : 'bad'}`} role="status">
+          {status}
+          {by && ` by ${by}`}
+        </p>
       )}
       <ApprovalFacts approval={approval} explanation={explanation.data.value} />
       <p class="buttons">
@@ -36,11 +41,7 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
           parts={{ params: { id }, body: { decision: 'approve' } }}
           command={['approvals', 'approve', id]}
         />
-        {approval.links.temporal && (
-          <a href={approval.links.temporal} target="_blank" rel="noreferrer">
-            Temporal
-          </a>
-        )}
+        <NewTab href={approval.links.temporal}>Temporal</NewTab>
       </p>
     </article>
   );
@@ -48,11 +49,15 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
 
 function Call({ approval: { tool, args, agent, form } }: { readonly approval: Approval }) {
   const { command, ...others } = args;
-  if (typeof command !== 'string') return <Arguments tool={tool} args={args} message={form?.message} />;
+  const isCommand = typeof command === 'string';
+  const shown = isCommand ? others : args;
   return (
     <>
-      <Command command={command} agent={agent} />
-      {Object.keys(others).length > 0 && <Arguments tool={tool} args={others} />}
+      {isCommand && <Command command={command} agent={agent} />}
+      {!isCommand && form?.message && <PlainText text={form.message} />}
+      {(!isCommand || Object.keys(shown).length > 0) && (
+        <JsonFields values={shown} label={`Arguments of ${tool}`} />
+      )}
     </>
   );
 }
@@ -63,43 +68,4 @@ function Command({ command, agent }: { readonly command: string; readonly agent:
     body: { command, agent },
   });
   return <CommandText command={command} commands={explained.data.value?.command_words} />;
-}
-
-interface ArgumentsProps {
-  readonly tool: string;
-  readonly args: Approval['args'];
-  readonly message?: string | undefined;
-}
-
-function Arguments({ tool, args, message }: ArgumentsProps) {
-  return (
-    <>
-      {message && (
-        <p class="plain-text">
-          <ExactText text={message} />
-        </p>
-      )}
-      <dl class="arguments" aria-label={`Arguments of ${tool}`}>
-        {Object.entries(args).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <pre>
-                <ExactText text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
-              </pre>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </>
-  );
-}
-
-function Outcome({ approval: { status, decided_by: by } }: { readonly approval: Approval }) {
-  return (
-    <p class={`outcome ${status === 'approved' ? 'good' : 'bad'}`} role="status">
-      {status}
-      {by && ` by ${by}`}
-    </p>
-  );
 }

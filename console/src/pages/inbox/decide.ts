@@ -1,8 +1,7 @@
 /** Sends decisions, each for the very call that was shown. */
 import type { Operations } from '../../api/operations.ts';
-import { problemText } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
-import { notify } from '../../app/toasts.tsx';
+import { report } from '../../app/toasts.tsx';
 import type { Approval } from './approval-list.ts';
 
 export type Decision = Omit<Operations['POST /v1/approvals/{id}/decision']['body'], 'digest'>;
@@ -17,16 +16,10 @@ const DONE: Readonly<Record<string, string>> = {
 
 /** Resolves with whether it was taken. The stream then says what became of the approval. */
 export async function decide({ id, digest }: Approval, decision: Decision): Promise<boolean> {
-  const result = await request('POST /v1/approvals/{id}/decision', {
-    params: { id },
-    body: { ...decision, digest },
-  });
-  if (!result.ok) {
-    notify('failed', problemText(result.problem));
-    return false;
-  }
+  const body = { ...decision, digest };
+  const result = await request('POST /v1/approvals/{id}/decision', { params: { id }, body });
+  if (!result.ok) return report(result);
   const { tally, status } = result.data;
   const done = DONE[decision.decision] ?? status;
-  notify('done', status === 'pending' && tally ? `${done}: ${tally}` : done);
-  return true;
+  return report(result, status === 'pending' && tally ? `${done}: ${tally}` : done);
 }

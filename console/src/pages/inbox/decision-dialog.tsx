@@ -1,13 +1,15 @@
 /** The dialogs of decisions that need words: why not, other arguments, an answer in the tool's place. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { useRequest } from '../../api/use-request.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
-import type { FieldSchema } from '../../components/field-schema.ts';
+import { bound } from '../../components/bound.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import type { FieldSchema, Values } from '../../components/field-schema.ts';
+import { Trouble } from '../../components/notices.tsx';
 import { SchemaForm } from '../../components/schema-form.tsx';
 import type { Approval } from './approval-list.ts';
-import { decide, type Decision } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 
 export type DialogKind = 'reject' | 'edit' | 'respond';
 
@@ -18,8 +20,9 @@ interface DialogProps {
 }
 
 export function DecisionDialog({ kind, ...props }: DialogProps & { readonly kind: DialogKind }) {
-  if (kind === 'edit') return <EditDialog {...props} />;
-  return <TextDialog {...props} kind={kind} />;
+  if (kind !== 'edit') return <TextDialog {...props} kind={kind} />;
+  const { form } = props.approval;
+  return form ? <ArgumentsDialog {...props} schema={schemaOf(form)} /> : <ToolDialog {...props} />;
 }
 
 const TEXTS = {
@@ -29,43 +32,33 @@ const TEXTS = {
 
 function TextDialog({ kind, ...props }: DialogProps & { readonly kind: 'reject' | 'respond' }) {
   const text = useSignal('');
-  const { title, label, button } = TEXTS[kind];
+  const { label, ...texts } = TEXTS[kind];
   const decision = (): Decision =>
     kind === 'respond'
       ? { decision: 'respond', text: text.value }
       : { decision: 'reject', ...(text.value.trim() && { reason: text.value }) };
   return (
-    <FormDialog {...props} title={title} button={button} decision={decision}>
+    <FormDialog {...props} {...texts} decision={decision}>
       <label for="decision-text">{label}</label>
       <textarea
         id="decision-text"
         rows={4}
         maxLength={16_384}
         required={kind === 'respond'}
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
+        {...bound(text)}
       />
     </FormDialog>
   );
 }
 
-/** The fields are those that an MCP server asks for, or those of the tool. */
-function EditDialog(props: DialogProps) {
-  const { form } = props.approval;
-  return form ? <ArgumentsDialog {...props} schema={schemaOf(form)} /> : <ToolDialog {...props} />;
-}
-
 function ToolDialog(props: DialogProps) {
   const { agent, tool: name } = props.approval;
   const tool = useRequest('GET /v1/tools/{name}', { params: { name }, query: { agent } });
-  const problem = tool.problem.value;
-  const schema = tool.data.value?.parameters ?? (problem && {});
+  const schema = tool.data.value?.parameters ?? (tool.problem.value && {});
   if (!schema) return null;
   return (
     <ArgumentsDialog {...props} schema={schema}>
-      {problem && <ProblemNotice problem={problem} />}
+      <Trouble reading={tool} />
     </ArgumentsDialog>
   );
 }
@@ -77,7 +70,7 @@ interface ArgumentsDialogProps extends DialogProps {
 
 function ArgumentsDialog({ schema, children, ...props }: ArgumentsDialogProps) {
   const { args, tool } = props.approval;
-  const values = useSignal<Readonly<Record<string, unknown>>>(args);
+  const values = useSignal<Values>(args);
   const broken = useSignal<ReadonlySet<string>>(new Set());
   return (
     <FormDialog
@@ -93,6 +86,7 @@ function ArgumentsDialog({ schema, children, ...props }: ArgumentsDialogProps) {
   );
 }
 
+/** Of the fields that an MCP server asks for. */
 function schemaOf({ fields }: NonNullable<Approval['form']>): FieldSchema {
   const properties = fields.map(({ name, title, description, type, options }) => [
     name,
@@ -102,10 +96,8 @@ function schemaOf({ fields }: NonNullable<Approval['form']>): FieldSchema {
       ...(options && type !== 'choices' && { enum: options.map(({ value }) => value) }),
     },
   ]);
-  return {
-    properties: Object.fromEntries(properties),
-    required: fields.filter(({ required }) => required).map(({ name }) => name),
-  };
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  return { properties: Object.fromEntries(properties), required };
 }
 
 interface FormDialogProps extends DialogProps {
@@ -118,9 +110,7 @@ interface FormDialogProps extends DialogProps {
 
 function FormDialog(props: FormDialogProps) {
   const { title, button, approval, close, onDecided, decision, isBlocked = false } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
   const isBusy = useSignal(false);
-  useEffect(() => dialog.current?.showModal(), []);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     isBusy.value = true;
@@ -131,19 +121,16 @@ function FormDialog(props: FormDialogProps) {
     onDecided?.();
   };
   return (
-    <dialog ref={dialog} class="wide" aria-labelledby="decision-title" onClose={close}>
+    <Dialog title={title} close={close}>
       <form class="fields" onSubmit={(event) => void submit(event)}>
-        <h2 id="decision-title">{title}</h2>
         {props.children}
         <div class="buttons">
-          <button type="submit" class="primary" disabled={isBusy.value || isBlocked}>
+          <Button type="submit" class="primary" disabled={isBusy.value || isBlocked}>
             {button}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
+          </Button>
+          <Button onClick={close}>Cancel</Button>
         </div>
       </form>
-    </dialog>
+    </Dialog>
   );
 }

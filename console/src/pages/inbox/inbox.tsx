@@ -1,16 +1,17 @@
 /** All approvals that wait, live, with the one that is chosen beside them. */
-import { useSignal } from '@preact/signals';
-import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { type EventStream, followEvents } from '../../api/event-stream.ts';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { addressOf } from '../../api/request.ts';
+import { useEvents } from '../../api/use-events.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { currentSearch, setSearch } from '../../app/router.ts';
-import { useShortcut } from '../../app/shortcuts.ts';
-import { useListKeys } from '../../app/use-list-keys.ts';
+import { useListKeys } from '../../app/shortcuts.ts';
+import { SearchBox } from '../../components/bound.tsx';
+import { Button } from '../../components/button.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { StreamNotice } from '../../components/stream-notice.tsx';
+import { RowText } from '../../components/fact.tsx';
+import { StreamNotice, Trouble } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { type Approval, createApprovalList, matches } from './approval-list.ts';
@@ -19,64 +20,61 @@ import { Proposals } from './proposals.tsx';
 
 export default function Inbox() {
   const search = currentSearch.value;
-  const [id, filter, mine] = ['id', 'q', 'mine'].map((name) => search.get(name) ?? '') as [
-    string,
-    string,
-    string,
-  ];
+  const [id, filter, mine] = [search.get('id') ?? '', search.get('q') ?? '', search.get('mine') ?? ''];
   const { list, stream } = useApprovals(mine);
-  const shown = list.pending.value.filter((approval) => matches(approval, filter));
+  const pending = list.pending.value;
+  const shown = pending.filter((approval) => matches(approval, filter));
   const first = useFirst(shown, `${filter} ${mine}`);
   const selected = id || first.id;
-  useListKeys(
-    shown.map((approval) => approval.id),
-    selected,
-    (next) => setSearch({ id: next }),
-  );
+  const keys = shown.map((approval) => approval.id);
+  useListKeys(keys, selected, (next) => setSearch({ id: next }));
   const goOn = (): void => {
     // The stream tells what became of it, a moment later.
     list.drop(selected ?? '');
     first.release();
     setSearch({ id: '' });
   };
-  const isLive = stream?.state.value === 'live';
+  const head = (
+    <>
+      <span class="badge waiting_approval">{pending.length} waiting</span>
+      <SearchBox value={filter} onInput={(q) => setSearch({ q, id: '' })} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={mine === 'true'}
+          onChange={({ currentTarget }) => setSearch({ mine: currentTarget.checked ? 'true' : '', id: '' })}
+        />
+        that I may decide
+      </label>
+      <Proposals />
+      <CopyAs name="GET /v1/approvals" parts={{ query: { status: 'pending' } }} command={['approvals']} />
+    </>
+  );
   return (
-    <section class="page">
-      <div class="page-head">
-        <h1>Inbox</h1>
-        <span class="badge waiting_approval">{list.pending.value.length} waiting</span>
-        <Filter filter={filter} mine={mine} />
-        <Proposals />
-        <CopyAs name="GET /v1/approvals" parts={{ query: { status: 'pending' } }} command={['approvals']} />
-      </div>
+    <PageFrame title="Inbox" head={head}>
       <StreamNotice stream={stream} />
-      {isLive && list.pending.value.length === 0 && !id && (
+      {stream?.state.value === 'live' && pending.length === 0 && !id && (
         <p class="notice">
           Nothing waits. A rule of an agent asks before its commands run:{' '}
           <code>npx tempoclaw agents create clerk --exec-ask always</code>
         </p>
       )}
       <div class={`split ${id ? 'has-chosen' : ''}`}>
-        <VirtualList
-          items={shown}
-          keyOf={(approval) => approval.id}
-          label="Approvals that wait"
-          estimate={72}
-        >
+        <VirtualList items={shown} keyOf={(one) => one.id} label="Approvals that wait" estimate={72}>
           {(approval) => <ApprovalRow approval={approval} isSelected={approval.id === selected} />}
         </VirtualList>
         <div class="detail">
           {id && (
-            <button type="button" class="quiet back" onClick={() => setSearch({ id: '' })}>
+            <Button class="quiet back" onClick={() => setSearch({ id: '' })}>
               ← All
-            </button>
+            </Button>
           )}
           {selected && (
             <Selected key={selected} id={selected} streamed={list.find(selected)} onDecided={goOn} />
           )}
         </div>
       </div>
-    </section>
+    </PageFrame>
   );
 }
 
@@ -94,9 +92,10 @@ function Selected({ id, streamed, onDecided }: SelectedProps) {
 
 /** One that the stream does not have. */
 function Read({ id, onDecided }: Omit<SelectedProps, 'streamed'>) {
-  const { data, problem, reload } = useRequest('GET /v1/approvals/{id}', { params: { id } });
-  if (problem.value) return <ProblemNotice problem={problem.value} retry={reload} />;
-  return data.value ? <ApprovalView approval={data.value} onDecided={onDecided} /> : null;
+  const reading = useRequest('GET /v1/approvals/{id}', { params: { id } });
+  const { problem, data } = reading;
+  if (problem.value || !data.value) return <Trouble reading={reading} />;
+  return <ApprovalView approval={data.value} onDecided={onDecided} />;
 }
 
 /**
@@ -104,56 +103,23 @@ function Read({ id, onDecided }: Omit<SelectedProps, 'streamed'>) {
  * takes its place in the list would decide what nobody has read.
  */
 function useFirst(shown: readonly Approval[], filter: string) {
-  const kept = useRef<{ readonly filter: string; readonly id: string | undefined }>({
-    filter,
-    id: undefined,
-  });
+  const kept = useRef<{ filter: string; id: string | undefined }>({ filter, id: undefined });
   if (kept.current.filter !== filter || kept.current.id === undefined)
     kept.current = { filter, id: shown[0]?.id };
-  return {
-    id: kept.current.id,
-    release(): void {
-      kept.current = { filter, id: undefined };
-    },
+  const release = (): void => {
+    kept.current = { filter, id: undefined };
   };
+  return { id: kept.current.id, release };
 }
 
-function Filter({ filter, mine }: { readonly filter: string; readonly mine: string }) {
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut(
-    '/',
-    'Filter',
-    useCallback(() => input.current?.focus(), []),
-  );
-  return (
-    <>
-      <input
-        ref={input}
-        type="search"
-        aria-label="Only with these words"
-        placeholder="Filter"
-        value={filter}
-        onInput={({ currentTarget }) => setSearch({ q: currentTarget.value, id: '' })}
-        onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
-      />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={mine === 'true'}
-          onChange={({ currentTarget }) => setSearch({ mine: currentTarget.checked ? 'true' : '', id: '' })}
-        />
-        that I may decide
-      </label>
-    </>
-  );
-}
-
-interface RowProps {
+function ApprovalRow({
+  approval,
+  isSelected,
+}: {
   readonly approval: Approval;
   readonly isSelected: boolean;
-}
-
-function ApprovalRow({ approval, isSelected }: RowProps) {
+}) {
+  const { id, summary, tally, agent, user, risk, created_at: at } = approval;
   const row = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) row.current?.scrollIntoView({ block: 'nearest' });
@@ -164,35 +130,20 @@ function ApprovalRow({ approval, isSelected }: RowProps) {
       type="button"
       class="row"
       aria-current={isSelected ? 'true' : undefined}
-      onClick={() => setSearch({ id: approval.id })}
+      onClick={() => setSearch({ id })}
     >
-      <span class="row-name">
-        <ExactText text={approval.summary} />
-      </span>
-      {approval.tally && <span class="badge">{approval.tally}</span>}
-      <span class="row-more">
-        {approval.agent}
-        {approval.user && ` · ${approval.user}`} · <TimeAgo at={approval.created_at} />
-        {approval.risk && ` · ${approval.risk}`}
-      </span>
+      <RowText name={<ExactText text={summary} />} status={tally ?? undefined}>
+        {[agent, user].filter(Boolean).join(' · ')} · <TimeAgo at={at} />
+        {risk && ` · ${risk}`}
+      </RowText>
     </button>
   );
 }
 
 function useApprovals(mine: string) {
-  const list = useRef(createApprovalList()).current;
-  const stream = useSignal<EventStream | undefined>(undefined);
-  useEffect(() => {
-    list.clear();
-    const query = mine === 'true' ? { mine: 'true' as const } : {};
-    const { address } = addressOf('GET /v1/approvals/events', { query });
-    const opened = followEvents<Approval>(address, {
-      deliver: list.add,
-      reset: list.clear,
-      isNumbered: false,
-    });
-    stream.value = opened;
-    return () => opened.close();
-  }, [list, mine]);
-  return { list, stream: stream.value };
+  const list = useMemo(createApprovalList, [mine]);
+  const query = mine === 'true' ? { mine: 'true' as const } : {};
+  const { address } = addressOf('GET /v1/approvals/events', { query });
+  const stream = useEvents<Approval>(address, { deliver: list.add, reset: list.clear, isNumbered: false });
+  return { list, stream };
 }

@@ -4,9 +4,10 @@ import { login } from '../../api/session.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { durationText } from '../../components/amounts.ts';
-import { ExactText } from '../../components/exact-text.tsx';
+import { ExactText, Pre } from '../../components/exact-text.tsx';
 import { Fact } from '../../components/fact.tsx';
-import { NotYet } from '../../components/not-yet.tsx';
+import { NotYet } from '../../components/notices.tsx';
+import { NewTab } from '../../components/page-frame.tsx';
 import type { Step, Turn } from './timeline.ts';
 
 type Call = Step['calls'][number];
@@ -34,12 +35,14 @@ interface CallPanelProps {
 
 export function CallPanel({ turn, call, record, work }: CallPanelProps) {
   const { approval, attempts } = call;
+  const meaning = OUTCOMES[record.code ?? ''];
   return (
     <>
       <h2>
         <ExactText text={call.summary} />
       </h2>
-      <Outcome record={record} />
+      <p class={`outcome ${record.ok === false ? 'bad' : 'good'}`}>{outcomeOf(record)}</p>
+      {meaning && <p class="bad">{meaning}</p>}
       <dl class="facts">
         <Fact name="Asked for">
           {new Date(record.created_at).toLocaleString()}
@@ -47,12 +50,7 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
         </Fact>
         {attempts > 0 && <Fact name="Took">{tookOf(record, attempts)}</Fact>}
         <Fact name="The rules then">
-          {record.verdict}
-          {record.reason && (
-            <>
-              : <ExactText text={record.reason} />
-            </>
-          )}
+          <ExactText text={[record.verdict, record.reason].filter(Boolean).join(': ')} />
         </Fact>
         <RulesNow turn={turn} record={record} />
         {record.hooks?.map((hook, at) => (
@@ -66,14 +64,13 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
             {approval.decided_by && ` by ${approval.decided_by}`}
           </Fact>
         )}
+        <ChangedFiles calls={[record]} />
         {(work ? [work] : call.work).map((one) => (
           <WorkFact key={one.id} work={one} />
         ))}
       </dl>
       <h3>Arguments</h3>
-      <pre>
-        <ExactText text={JSON.stringify(record.args, null, 2)} />
-      </pre>
+      <Pre value={record.args} />
       <Result record={record} />
       <h3>Requests to the outside</h3>
       {isOfUser() ? <p>Only keys without a user see them.</p> : <Egress call={record.id} />}
@@ -81,13 +78,16 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
   );
 }
 
-function Outcome({ record }: { readonly record: Record }) {
-  const meaning = OUTCOMES[record.code ?? ''];
+/** Nothing where nothing was changed. */
+export function ChangedFiles({ calls }: { readonly calls: readonly Record[] }) {
+  const known = new Set(calls.flatMap(({ changed_files: paths }) => paths ?? []));
+  const others = calls.some(({ changed_files: paths }) => paths === null) && 'what a command has changed';
+  const words = [...known, others].filter(Boolean);
+  if (words.length === 0) return null;
   return (
-    <>
-      <p class={`outcome ${record.ok === false ? 'bad' : 'good'}`}>{outcomeOf(record)}</p>
-      {meaning && <p class="bad">{meaning}</p>}
-    </>
+    <Fact name="Files changed">
+      <ExactText text={words.join(', ')} />
+    </Fact>
   );
 }
 
@@ -99,39 +99,27 @@ function tookOf({ started_at: from, ended_at: to }: Record, attempts: number): s
 
 function Result({ record: { id, text, whole, images } }: { readonly record: Record }) {
   if (text === null) return null;
+  const addressOf = (path: string): string => new URL(path, document.baseURI).pathname;
   return (
     <>
       <h3>Result</h3>
-      <pre>
-        <ExactText text={text} />
-      </pre>
+      <Pre value={text} />
       {whole && (
         <p>
-          The model read a part of it: <ResultLink path={`v1/tool-calls/${id}/result`}>all</ResultLink>
+          The model read a part of it: <NewTab href={addressOf(`v1/tool-calls/${id}/result`)}>all</NewTab>
         </p>
       )}
       {images.map(({ url, type, width, height }) => (
         <p key={url}>
-          <ResultLink path={url.slice(1)}>{`${type}, ${width} × ${height}`}</ResultLink>
+          <NewTab href={addressOf(url.slice(1))}>{`${type}, ${width} × ${height}`}</NewTab>
         </p>
       ))}
     </>
   );
 }
 
-function ResultLink({ path, children }: { readonly path: string; readonly children: string }) {
-  return (
-    <a href={new URL(path, document.baseURI).pathname} target="_blank" rel="noreferrer">
-      {children}
-    </a>
-  );
-}
-
-function WorkFact({
-  work: { kind, label, agent, status, session_key: session, turn_id: turn },
-}: {
-  readonly work: Work;
-}) {
+function WorkFact({ work }: { readonly work: Work }) {
+  const { kind, label, agent, status, session_key: session, turn_id: turn } = work;
   return (
     <Fact name={`Gave to a ${kind}`}>
       <ExactText text={label} /> {agent && `(${agent})`}: {status}{' '}

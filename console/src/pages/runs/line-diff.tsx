@@ -11,15 +11,7 @@ const MAX_PAIRS = 1_000_000;
 /** Lines that are shown. */
 const MAX_LINES = 2_000;
 
-export function LineDiff({
-  label,
-  from,
-  to,
-}: {
-  readonly label: string;
-  readonly from: string;
-  readonly to: string;
-}) {
+export function LineDiff({ label, from, to }: Readonly<Record<'label' | 'from' | 'to', string>>) {
   const lines = diffLines(from.split('\n'), to.split('\n'));
   return (
     <pre aria-label={label}>

@@ -1,11 +1,11 @@
 /** Keeps the steps of a turn that runs as they are, by the events of its session. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { type EventStream, followEvents, type StreamedEvent } from '../../api/event-stream.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import type { StreamedEvent } from '../../api/event-stream.ts';
 import { addressOf } from '../../api/request.ts';
+import { useEvents } from '../../api/use-events.ts';
 import { useRequest } from '../../api/use-request.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { StreamNotice } from '../../components/stream-notice.tsx';
+import { StreamNotice, Trouble } from '../../components/notices.tsx';
 import type { createStepList } from './step-list.ts';
 import type { Turn } from './timeline.ts';
 
@@ -20,36 +20,27 @@ interface LiveStepsProps {
 
 export function LiveSteps({ turn: { session_key: key }, list, reload }: LiveStepsProps) {
   const session = useRequest('GET /v1/sessions/{key}', { params: { key } });
-  const stream = useSignal<EventStream | undefined>(undefined);
+  const first = useRef<number | undefined>(undefined);
+  first.current ??= session.data.value?.last_event_id;
   /** The page was away for so long that events are gone: what is kept of them is read from its beginning. */
   const isTrimmed = useSignal(false);
-  const isKnown = session.data.value !== undefined;
-  useEffect(() => {
-    const after = session.data.peek()?.last_event_id;
-    if (after === undefined) return undefined;
-    const query = isTrimmed.value ? {} : { after };
-    const { address } = addressOf('GET /v1/sessions/{key}/events', { params: { key }, query });
-    const opened = followEvents<StreamedEvent>(address, {
-      deliver(events) {
-        if (events.every(({ type }) => PARTIAL.has(type))) return;
-        list.refresh(events.some(({ type }) => /^(subagent|delegation|evaluation)\./.test(type)));
-        reload();
-      },
-      reset() {
-        isTrimmed.value = true;
-      },
-    });
-    stream.value = opened;
-    return () => opened.close();
-  }, [isKnown, isTrimmed.value, isTrimmed, key, list, reload, session.data, stream]);
-  const isLive = stream.value?.state.value === 'live';
+  const query = isTrimmed.value ? {} : { after: first.current };
+  const { address } = addressOf('GET /v1/sessions/{key}/events', { params: { key }, query });
+  const stream = useEvents<StreamedEvent>(first.current === undefined ? undefined : address, {
+    deliver(events) {
+      if (events.every(({ type }) => PARTIAL.has(type))) return;
+      list.refresh(events.some(({ type }) => /^(subagent|delegation|evaluation)\./.test(type)));
+      reload();
+    },
+    reset: () => (isTrimmed.value = true),
+  });
+  const isLive = stream?.state.value === 'live';
   useEffect(() => {
     if (!isLive) return;
     // What happened before the session's number of events, or what could not be read while the API was away.
     list.refresh(true);
     reload();
   }, [isLive, list, reload]);
-  const problem = session.problem.value;
-  if (problem && !isKnown) return <ProblemNotice problem={problem} retry={session.reload} />;
-  return <StreamNotice stream={stream.value} />;
+  if (first.current === undefined) return <Trouble reading={session} />;
+  return <StreamNotice stream={stream} />;
 }

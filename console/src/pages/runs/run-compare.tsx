@@ -4,7 +4,9 @@ import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { NotYet } from '../../components/not-yet.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { NotYet } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { LineDiff } from './line-diff.tsx';
 import type { Turn } from './timeline.ts';
 
@@ -12,27 +14,24 @@ type Comparison = Operations['GET /v1/turns/{id}/compare/{other}']['answer'];
 type Detail = Operations['GET /v1/turns/{id}/steps/{step}']['answer'];
 
 export default function RunCompare({ params: { id = '', other = '' } }: PageProps) {
-  const comparison = useRequest('GET /v1/turns/{id}/compare/{other}', { params: { id, other } });
+  const parts = { params: { id, other } };
+  const comparison = useRequest('GET /v1/turns/{id}/compare/{other}', parts);
   const found = comparison.data.value;
   if (!found) return <NotYet reading={comparison} />;
+  const turns = [found.turn, found.other];
+  const command = ['turns', 'compare', id, other];
+  const copy = <CopyAs name="GET /v1/turns/{id}/compare/{other}" parts={parts} command={command} />;
   return (
-    <section class="page">
-      <div class="page-head">
-        <p class="trail">
-          <a href={hrefOf('runs', id)}>Run</a> /
-        </p>
-        <h1>Two runs</h1>
-        <CopyAs
-          name="GET /v1/turns/{id}/compare/{other}"
-          parts={{ params: { id, other } }}
-          command={['turns', 'compare', id, other]}
-        />
-      </div>
+    <PageFrame title="Two runs" trail={[['Run', 'runs', id]]} head={copy}>
       <div class="scrolls panel">
-        <Sums turns={[found.turn, found.other]} />
+        <DataTable
+          title="Sums of both runs"
+          head={['Run', ...turns.map((turn) => <a href={hrefOf('runs', turn.id)}>{turn.id}</a>)]}
+          rows={Object.entries(ROWS).map(([name, show]) => [name, ...turns.map(show)])}
+        />
         <FirstDifference comparison={found} />
       </div>
-    </section>
+    </PageFrame>
   );
 }
 
@@ -47,35 +46,6 @@ const ROWS: Readonly<Record<string, (turn: Turn) => string>> = {
   Time: ({ started_at: from, ended_at: to }) =>
     from && to ? durationText(Date.parse(to) - Date.parse(from)) : '–',
 };
-
-function Sums({ turns }: { readonly turns: readonly Turn[] }) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Sums of both runs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            {turns.map(({ id }, at) => (
-              <th key={at} scope="col">
-                <a href={hrefOf('runs', id)}>{id}</a>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {Object.entries(ROWS).map(([name, show]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {turns.map((turn, at) => (
-                <td key={at}>{show(turn)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
 
 function FirstDifference({ comparison: { turn, other, first } }: { readonly comparison: Comparison }) {
   if (!first) return <p class="good">No step differs.</p>;
@@ -94,13 +64,6 @@ function FirstDifference({ comparison: { turn, other, first } }: { readonly comp
   );
 }
 
-interface StepDiffProps {
-  readonly turn: string;
-  readonly other: string;
-  readonly step: number;
-  readonly differs: readonly string[];
-}
-
 const PARTS: Readonly<Record<string, (step: Detail) => string>> = {
   model: ({ model }) => model ?? '',
   text: ({ text }) => text,
@@ -117,11 +80,16 @@ function argumentLines(args: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
+interface StepDiffProps {
+  readonly turn: string;
+  readonly other: string;
+  readonly step: number;
+  readonly differs: readonly string[];
+}
+
 function StepDiff({ turn, other, step, differs }: StepDiffProps) {
-  const [left, right] = [
-    useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: turn, step } }),
-    useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: other, step } }),
-  ];
+  const left = useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: turn, step } });
+  const right = useRequest('GET /v1/turns/{id}/steps/{step}', { params: { id: other, step } });
   const [from, to] = [left.data.value, right.data.value];
   if (!from || !to) return <NotYet reading={from ? right : left} />;
   return (

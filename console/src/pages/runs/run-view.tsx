@@ -2,15 +2,17 @@
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRequest } from '../../api/use-request.ts';
-import { currentSearch, hrefOf, type PageProps, setSearch } from '../../app/router.ts';
-import { useListKeys } from '../../app/use-list-keys.ts';
+import { currentSearch, hrefOf, navigate, type PageProps, setSearch } from '../../app/router.ts';
+import { useListKeys } from '../../app/shortcuts.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';
+import { Button } from '../../components/button.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
-import { NotYet } from '../../components/not-yet.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { Badge, Sign } from '../../components/fact.tsx';
+import { NotYet, ProblemNotice } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
+import { useNow } from '../../components/time-ago.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
-import { CompareForm } from './compare-form.tsx';
 import { LiveSteps } from './live-steps.tsx';
 import { createStepList } from './step-list.ts';
 import { StepPanel } from './step-panel.tsx';
@@ -28,11 +30,12 @@ export default function RunView({ params: { id = '' } }: PageProps) {
 }
 
 function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => void }) {
+  const { id, session_key: session } = turn;
   const chosen = currentSearch.value.get(CHOSEN) ?? '';
-  const list = useMemo(() => createStepList(turn.id), [turn.id]);
+  const list = useMemo(() => createStepList(id), [id]);
   useEffect(() => list.close, [list]);
   useEffect(() => list.readTo(Math.max(1, Number.parseInt(chosen, 10) || 0)), [list, chosen]);
-  const now = useNow(isOpen(turn));
+  const now = useNow(isOpen(turn) ? TICK_MS : undefined);
   const steps = list.all.value;
   const isWhole = list.isWhole.value;
   const rows = useMemo(() => rowsOf(turn, steps, isWhole, now), [turn, steps, isWhole, now]);
@@ -43,30 +46,36 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
   const keys = useMemo(() => rows.map(({ key }) => key), [rows]);
   useListKeys(keys, chosen, choose);
   const onEnd = useCallback(() => list.more(), [list]);
+  const retry = (): void => (isWhole ? list.refresh(true) : list.readTo(steps.length + 1));
   return (
-    <section class="page">
-      <RunHead turn={turn} />
+    <PageFrame
+      title="Run"
+      trail={[
+        ['Sessions', 'sessions'],
+        [session, 'sessions', session],
+      ]}
+      temporal={turn.links.temporal}
+      head={<RunHead turn={turn} />}
+    >
       {isOpen(turn) && <LiveSteps turn={turn} list={list} reload={reload} />}
       {turn.error && (
         <p class="notice bad" role="status">
           {turn.error.code}: <ExactText text={turn.error.message} />
         </p>
       )}
-      {list.problem.value && (
-        <ProblemNotice
-          problem={list.problem.value}
-          retry={() => (isWhole ? list.refresh(true) : list.readTo(steps.length + 1))}
-        />
-      )}
+      {list.problem.value && <ProblemNotice problem={list.problem.value} retry={retry} />}
       {isWhole && rows.length === 0 && (
         <p class="notice">
-          This run waits. The queue of its session:{' '}
-          <code>npx tempoclaw sessions show {turn.session_key}</code>
+          This run waits. The queue of its session: <code>npx tempoclaw sessions show {session}</code>
         </p>
       )}
       <div class={`split ${chosen ? 'has-chosen' : ''}`}>
         <div class="timeline">
-          <Axis length={span.length} />
+          <div class="axis" aria-hidden="true">
+            {TICKS.map((part) => (
+              <small key={part}>{durationText(part * span.length)}</small>
+            ))}
+          </div>
           <VirtualList
             items={rows}
             keyOf={({ key }) => key}
@@ -86,63 +95,48 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
           </VirtualList>
         </div>
         <div ref={panel} class="detail" tabIndex={-1} role="region" aria-label="The chosen step">
-          {chosen ? (
-            <>
-              <button type="button" class="quiet back" onClick={() => choose('')}>
-                ← All
-              </button>
-              {settled && (
-                <StepPanel turn={turn} at={settled} row={rows.find(({ key }) => key === settled)} />
-              )}
-            </>
-          ) : (
-            <p class="notice">Choose a step, or press j.</p>
+          {!chosen && <p class="notice">Choose a step, or press j.</p>}
+          {chosen && (
+            <Button class="quiet back" onClick={() => choose('')}>
+              ← All
+            </Button>
+          )}
+          {chosen && settled && (
+            <StepPanel turn={turn} at={settled} row={rows.find(({ key }) => key === settled)} />
           )}
         </div>
       </div>
-    </section>
-  );
-}
-
-function RunHead({ turn }: { readonly turn: Turn }) {
-  const { id, session_key: session, usage, status, links } = turn;
-  const from = Date.parse(turn.started_at ?? turn.created_at);
-  return (
-    <div class="page-head">
-      <p class="trail">
-        <a href={hrefOf('sessions')}>Sessions</a> / <a href={hrefOf('sessions', session)}>{session}</a> /
-      </p>
-      <h1>Run</h1>
-      <span class={`badge ${status}`}>{status.replace('_', ' ')}</span>
-      <span class="row-more">
-        {turn.agent} · {turn.steps} steps · {usage.input_tokens + usage.output_tokens} tokens ·{' '}
-        {moneyText(usage.cost_usd)}
-        {turn.ended_at && ` · ${durationText(Date.parse(turn.ended_at) - from)}`}
-      </span>
-      <CompareForm id={id} />
-      <CopyAs name="GET /v1/turns/{id}/steps" parts={{ params: { id } }} command={['turns', 'steps', id]} />
-      {links.temporal && (
-        <a href={links.temporal} target="_blank" rel="noreferrer">
-          Temporal
-        </a>
-      )}
-    </div>
+    </PageFrame>
   );
 }
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-function Axis({ length }: { readonly length: number }) {
+function RunHead({ turn }: { readonly turn: Turn }) {
+  const { id, agent, steps, usage, status, ended_at: end } = turn;
+  const from = Date.parse(turn.started_at ?? turn.created_at);
+  const compare = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const other = new FormData(event.currentTarget as HTMLFormElement).get('other');
+    navigate(hrefOf('runs', id, 'compare', String(other).trim()));
+  };
+  const other = { name: 'other', required: true, pattern: '.*\\S.*', placeholder: 'turn_…' };
   return (
-    <div class="axis" aria-hidden="true">
-      {TICKS.map((part) => (
-        <small key={part}>{durationText(part * length)}</small>
-      ))}
-    </div>
+    <>
+      <Badge status={status} />
+      <span class="row-more">
+        {agent} · {steps} steps · {usage.input_tokens + usage.output_tokens} tokens ·{' '}
+        {moneyText(usage.cost_usd)}
+        {end && ` · ${durationText(Date.parse(end) - from)}`}
+      </span>
+      <form class="check" onSubmit={compare}>
+        <input {...other} aria-label="The id of another run" />
+        <button type="submit">Compare</button>
+      </form>
+      <CopyAs name="GET /v1/turns/{id}/steps" parts={{ params: { id } }} command={['turns', 'steps', id]} />
+    </>
   );
 }
-
-const SIGNS = { running: '●', waiting: '◷', done: '✔', failed: '✘' } as const;
 
 interface RowProps {
   readonly row: TimelineRow;
@@ -170,10 +164,7 @@ function Row({ row, span, isChosen, choose }: RowProps) {
       onClick={choose}
     >
       <span class="row-name">
-        <span class={`sign ${state}`} role="img" aria-label={state}>
-          {SIGNS[state]}
-        </span>{' '}
-        <ExactText text={name} />{' '}
+        <Sign state={state} /> <ExactText text={name} />{' '}
         <small>
           <ExactText text={summary.slice(0, 200)} />
         </small>
@@ -196,23 +187,8 @@ function Row({ row, span, isChosen, choose }: RowProps) {
 function useSettled(value: string): string {
   const settled = useSignal(value);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      settled.value = value;
-    }, SETTLE_MS);
+    const timer = setTimeout(() => (settled.value = value), SETTLE_MS);
     return () => clearTimeout(timer);
   }, [value, settled]);
   return settled.value;
-}
-
-/** The time, again each second while something runs. */
-function useNow(isRunning: boolean): number {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, TICK_MS);
-    return () => clearInterval(timer);
-  }, [isRunning, now]);
-  return now.value;
 }

@@ -4,11 +4,11 @@ import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { ExactText } from '../../components/exact-text.tsx';
+import { ExactText, Pre } from '../../components/exact-text.tsx';
 import { Fact } from '../../components/fact.tsx';
 import { Markdown } from '../../components/markdown.tsx';
-import { NotYet } from '../../components/not-yet.tsx';
-import { CallPanel, outcomeOf } from './call-panel.tsx';
+import { NotYet } from '../../components/notices.tsx';
+import { CallPanel, ChangedFiles, outcomeOf } from './call-panel.tsx';
 import type { TimelineRow, Turn } from './timeline.ts';
 
 const REFRESH_MS = 2_000;
@@ -26,16 +26,17 @@ interface StepPanelProps {
 export function StepPanel({ turn, at, row }: StepPanelProps) {
   const [number = '', index, ...rest] = at.split('.');
   const step = Number.parseInt(number, 10) || 0;
-  const params = { id: turn.id, step };
+  const parts = { params: { id: turn.id, step } };
   // Read again until it is over, and once more then.
   const isBusy = row?.state === 'running' || row?.state === 'waiting';
   const options = isBusy ? { everyMs: REFRESH_MS } : {};
-  const detail = useRequest('GET /v1/turns/{id}/steps/{step}', { params }, options);
+  const detail = useRequest('GET /v1/turns/{id}/steps/{step}', parts, options);
   const found = detail.data.value;
   if (found?.step !== step) {
     const isAnswering = row?.state === 'running' && index === undefined;
     return isAnswering ? <p class="notice">The model has not answered yet.</p> : <NotYet reading={detail} />;
   }
+  const command = ['turns', 'step', turn.id, String(step)];
   return (
     <article class="approval" aria-label={`Step ${step}`}>
       {index === undefined ? (
@@ -44,19 +45,18 @@ export function StepPanel({ turn, at, row }: StepPanelProps) {
         <ChosenCall turn={turn} step={found} index={index} work={rest.join('.')} />
       )}
       <p class="buttons">
-        <CopyAs
-          name="GET /v1/turns/{id}/steps/{step}"
-          parts={{ params }}
-          command={['turns', 'step', turn.id, String(step)]}
-        />
+        <CopyAs name="GET /v1/turns/{id}/steps/{step}" parts={parts} command={command} />
       </p>
     </article>
   );
 }
 
-interface ChosenCallProps {
+interface PanelProps {
   readonly turn: Turn;
   readonly step: Detail;
+}
+
+interface ChosenCallProps extends PanelProps {
   readonly index: string;
   /** Id of a piece of its work, or an empty text. */
   readonly work: string;
@@ -69,10 +69,9 @@ function ChosenCall({ turn, step, index, work }: ChosenCallProps) {
   return <CallPanel turn={turn} call={call} record={record} work={call.work.find(({ id }) => id === work)} />;
 }
 
-function ModelPanel({ turn, step }: { readonly turn: Turn; readonly step: Detail }) {
+function ModelPanel({ turn, step }: PanelProps) {
   const { model, attempt, finish } = step;
   const took = Date.parse(step.ended_at) - Date.parse(step.started_at);
-  const session = hrefOf('sessions', turn.session_key);
   return (
     <>
       <h2>
@@ -92,29 +91,27 @@ function ModelPanel({ turn, step }: { readonly turn: Turn; readonly step: Detail
         </Fact>
         <Fact name="Paid">{moneyText(step.cost_usd)}</Fact>
         {finish && <Fact name="Ended by">{finish}</Fact>}
+        <ChangedFiles calls={step.tool_calls} />
       </dl>
       <h3>What the model read</h3>
       <p>
         {step.after_position > 0 && (
           <>
-            The <a href={session}>transcript</a> up to message {step.after_position}, or its summary.{' '}
+            The <a href={hrefOf('sessions', turn.session_key)}>transcript</a> up to message{' '}
+            {step.after_position}, or its summary.{' '}
           </>
         )}
         {step.messages.length + step.results.length === 0 && 'Nothing new.'}
       </p>
-      {step.messages.map((message) => (
-        <pre key={message.id} aria-label="A message">
-          <ExactText text={message.text} />
-        </pre>
+      {step.messages.map(({ id, text }) => (
+        <Pre key={id} value={text} label="A message" />
       ))}
       {step.results.map((result) => (
         <details key={result.id}>
           <summary>
             Result of {result.tool}: {outcomeOf(result)}
           </summary>
-          <pre>
-            <ExactText text={result.text ?? ''} />
-          </pre>
+          <Pre value={result.text ?? ''} />
         </details>
       ))}
       <h3>What it answered</h3>

@@ -29,12 +29,7 @@ export function isOpen({ ended_at }: Pick<Turn, 'ended_at'>): boolean {
 }
 
 /** `isWhole`: no later steps have been recorded. `now` is where what has not ended ends. */
-export function rowsOf(
-  turn: Turn,
-  steps: readonly Step[],
-  isWhole: boolean,
-  now: number,
-): readonly TimelineRow[] {
+export function rowsOf(turn: Turn, steps: readonly Step[], isWhole: boolean, now: number): TimelineRow[] {
   const rows = steps.flatMap((step) => [
     modelRow(step),
     ...step.calls.flatMap((call) => [

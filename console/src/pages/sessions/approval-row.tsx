@@ -3,23 +3,20 @@ import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { ExactText } from '../../components/exact-text.tsx';
 import { Decisions } from '../inbox/decisions.tsx';
-import type { FeedItem } from './feed-items.ts';
+import type { ItemOf } from './feed-items.ts';
 
-export function ApprovalRow({ item }: { readonly item: FeedItem & { readonly kind: 'approval' } }) {
-  const { id, summary, reason, outcome, isGood } = item;
+export function ApprovalRow({ item: { id, summary, reason, outcome, isGood } }: ItemOf<'approval'>) {
+  const isOpen = outcome === undefined;
   return (
-    <section
-      class={`feed-approval ${outcome === undefined ? 'asks' : ''}`}
-      aria-label={`Approval of ${summary}`}
-    >
+    <section class={`feed-approval ${isOpen ? 'asks' : ''}`} aria-label={`Approval of ${summary}`}>
       <p>
-        {outcome === undefined ? 'Waits for approval: ' : 'Approval of '}
+        {isOpen ? 'Waits for approval: ' : 'Approval of '}
         <a href={`${hrefOf('inbox')}?id=${encodeURIComponent(id)}`}>
           <ExactText text={summary} />
         </a>
         {reason && ` (${reason})`}
       </p>
-      {outcome === undefined ? (
+      {isOpen ? (
         <OpenDecision id={id} />
       ) : (
         <p class={isGood ? 'good' : 'bad'}>

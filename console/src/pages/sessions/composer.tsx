@@ -1,16 +1,22 @@
 /** Where a person writes to the agent: sends messages and files, steers, and stops what runs. */
 import { useSignal } from '@preact/signals';
-import { useCallback, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Operations } from '../../api/operations.ts';
 import { problemText } from '../../api/problem.ts';
-import { randomId, request, type RequestParts } from '../../api/request.ts';
-import { may } from '../../api/session.ts';
-import { uploadFile, type UploadedFile } from '../../api/upload.ts';
+import { addressOf, type RequestParts, randomId, request, requestAt } from '../../api/request.ts';
+import { lacks } from '../../api/session.ts';
 import { useShortcut } from '../../app/shortcuts.ts';
-import { notify } from '../../app/toasts.tsx';
+import { notify, report } from '../../app/toasts.tsx';
+import { bound } from '../../components/bound.tsx';
+import { Button } from '../../components/button.tsx';
 import { StopButtons } from './stop-buttons.tsx';
 
-type Mode = NonNullable<Operations['POST /v1/sessions/{key}/messages']['body']['mode']>;
+const SEND = 'POST /v1/sessions/{key}/messages';
+const UPLOAD = 'POST /v1/artifacts';
+
+type Body = RequestParts<typeof SEND>['body'];
+type Mode = NonNullable<Body['mode']>;
+type UploadedFile = Operations[typeof UPLOAD]['answer'];
 
 /** What becomes of a message while a turn runs. */
 const MODES: readonly (readonly [Mode, string])[] = [
@@ -34,12 +40,9 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
   const isBusy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const { requestOf, forget } = useDraft();
-  useShortcut(
-    'c',
-    'Write a message',
-    useCallback(() => area.current?.focus(), []),
-  );
-  const send = async (): Promise<void> => {
+  useShortcut('c', 'Write a message', () => area.current?.focus());
+  const send = async (event: Event): Promise<void> => {
+    event.preventDefault();
     if (isBusy.value || text.value.trim() === '') return;
     isBusy.value = true;
     const body = {
@@ -49,60 +52,35 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
       ...(files.value.length > 0 && { attachments: files.value.map(({ id }) => `artifact:${id}`) }),
     };
     const draft = requestOf(body, mode.value);
-    const result = await request(
-      'POST /v1/sessions/{key}/messages',
-      { params: { key: session }, body: draft.body },
-      { key: draft.key },
-    );
+    const result = await request(SEND, { params: { key: session }, body: draft.body }, { key: draft.key });
     isBusy.value = false;
-    if (!result.ok) return notify('failed', problemText(result.problem));
+    if (!report(result)) return;
     forget();
     text.value = '';
     files.value = [];
     onSent?.();
   };
-  const why = may('run') ? undefined : 'Your key may not send messages: it lacks the scope run';
+  const typed = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') area.current?.blur();
+    // Enter also ends the choice of a character in languages that are composed.
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
+  };
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
+    <form class="composer" onSubmit={(event) => void send(event)}>
       <textarea
         ref={area}
         aria-label="Message"
         placeholder="Message (Enter sends, Shift+Enter makes a new line)"
         rows={Math.min(8, text.value.split('\n').length)}
         maxLength={262_144}
-        disabled={why !== undefined}
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') event.currentTarget.blur();
-          // Enter also ends the choice of a character in languages that are composed.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          void send();
-        }}
+        disabled={lacks('run') !== undefined}
+        {...bound(text)}
+        onKeyDown={typed}
       />
       <div class="buttons">
-        <FilePicker
-          files={files.value}
-          isDisabled={why !== undefined}
-          add={(file) => (files.value = [...files.value, file])}
-        />
+        <FilePicker files={files.value} add={(file) => (files.value = [...files.value, file])} />
         {isRunning && (
-          <select
-            aria-label="When it is read"
-            value={mode.value}
-            onChange={({ currentTarget }) => {
-              mode.value = currentTarget.value as Mode;
-            }}
-          >
+          <select aria-label="When it is read" {...bound(mode)}>
             {MODES.map(([value, label]) => (
               <option key={value} value={value}>
                 {label}
@@ -111,15 +89,13 @@ export function Composer({ session, agent, isRunning = false, onSent }: Composer
           </select>
         )}
         {isRunning && <StopButtons session={session} />}
-        <button type="submit" class="primary" title={why} disabled={why !== undefined || isBusy.value}>
+        <Button type="submit" class="primary" scope="run" disabled={isBusy.value}>
           Send
-        </button>
+        </Button>
       </div>
     </form>
   );
 }
-
-type Body = RequestParts<'POST /v1/sessions/{key}/messages'>['body'];
 
 interface Draft {
   readonly content: string;
@@ -147,15 +123,15 @@ function useDraft() {
 
 interface FilePickerProps {
   readonly files: readonly UploadedFile[];
-  readonly isDisabled: boolean;
   readonly add: (file: UploadedFile) => void;
 }
 
-function FilePicker({ files, isDisabled, add }: FilePickerProps) {
+function FilePicker({ files, add }: FilePickerProps) {
   const input = useRef<HTMLInputElement>(null);
   const upload = async (chosen: FileList | null): Promise<void> => {
     for (const file of chosen ?? []) {
-      const result = await uploadFile(file);
+      const { method, address } = addressOf(UPLOAD, { query: { filename: file.name } });
+      const result = await requestAt<UploadedFile>(method, address, file);
       if (result.ok) add(result.data);
       else notify('failed', `${file.name}: ${problemText(result.problem)}`);
     }
@@ -171,9 +147,9 @@ function FilePicker({ files, isDisabled, add }: FilePickerProps) {
         aria-label="Files"
         onChange={({ currentTarget }) => void upload(currentTarget.files)}
       />
-      <button type="button" disabled={isDisabled} onClick={() => input.current?.click()}>
+      <Button scope="run" onClick={() => input.current?.click()}>
         Attach…
-      </button>
+      </Button>
       {files.map(({ id, filename }) => (
         <span key={id} class="badge">
           {filename ?? id}

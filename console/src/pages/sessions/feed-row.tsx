@@ -1,10 +1,11 @@
 /** One thing that was said or done in a session. */
 import { hrefOf } from '../../app/router.ts';
 import { durationText } from '../../components/amounts.ts';
+import { Sign } from '../../components/fact.tsx';
 import { Markdown } from '../../components/markdown.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { ApprovalRow } from './approval-row.tsx';
-import type { FeedItem } from './feed-items.ts';
+import type { FeedItem, ItemOf } from './feed-items.ts';
 
 export function FeedRow({ item }: { readonly item: FeedItem }) {
   switch (item.kind) {
@@ -37,30 +38,20 @@ export function FeedRow({ item }: { readonly item: FeedItem }) {
   }
 }
 
-function ChildRow({ item }: { readonly item: FeedItem & { readonly kind: 'child' } }) {
-  const { state, what, label, session, preview } = item;
+function ChildRow({ item: { state, what, label, session, preview } }: ItemOf<'child'>) {
   return (
     <p class="feed-call">
-      <span class={`sign ${state}`} role="img" aria-label={state}>
-        {SIGNS[state]}
-      </span>{' '}
-      {what} <a href={hrefOf('sessions', session)}>{label || session}</a>
+      <Sign state={state} /> {what} <a href={hrefOf('sessions', session)}>{label || session}</a>
       {preview && <small> {preview}</small>}
     </p>
   );
 }
 
-const SIGNS = { running: '●', done: '✔', failed: '✘' } as const;
-
-function CallRow({ item }: { readonly item: FeedItem & { readonly kind: 'call' } }) {
-  const { state, summary, code, ms, output, preview } = item;
+function CallRow({ item: { state, summary, code, ms, output, preview } }: ItemOf<'call'>) {
   const more = [output, preview].filter(Boolean).join('\n').trim();
   const head = (
     <>
-      <span class={`sign ${state}`} role="img" aria-label={state}>
-        {SIGNS[state]}
-      </span>{' '}
-      <code>{summary}</code>
+      <Sign state={state} /> <code>{summary}</code>
       {ms !== undefined && <small> {durationText(ms)}</small>}
       {code && <small class="bad"> {code}</small>}
     </>

@@ -3,37 +3,28 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, navigate } from '../../app/router.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { bound } from '../../components/bound.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { Composer } from './composer.tsx';
 
 export default function NewSession() {
   const agents = useRequest('GET /v1/agents', { query: { limit: 200 } });
   const agent = useSignal('main');
   const key = useMemo(newKey, []);
+  const head = (
+    <label class="check">
+      Agent
+      <select {...bound(agent)}>
+        {(agents.data.value?.data ?? [{ key: 'main' }]).map(({ key: name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
   return (
-    <section class="page">
-      <div class="page-head">
-        <p class="trail">
-          <a href={hrefOf('sessions')}>Sessions</a> /
-        </p>
-        <h1>New session</h1>
-        <label class="check">
-          Agent
-          <select
-            value={agent.value}
-            onChange={({ currentTarget }) => {
-              agent.value = currentTarget.value;
-            }}
-          >
-            {(agents.data.value?.data ?? [{ key: 'main' }]).map(({ key: name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-      </div>
-      {agents.problem.value && <ProblemNotice problem={agents.problem.value} retry={agents.reload} />}
+    <PageFrame title="New session" trail={[['Sessions', 'sessions']]} head={head} readings={[agents]}>
       <Composer session={key} agent={agent.value} onSent={() => navigate(hrefOf('sessions', key))} />
-    </section>
+    </PageFrame>
   );
 }
 

@@ -49,7 +49,7 @@ export function createFeed(): Feed {
       if (status === 'waiting_approval') status = 'running';
       const [decided, by, why] = [event.data['status'], event.data['by'], event.data['note']].map(textOf);
       const isGood = decided === 'approved' || decided === 'responded';
-      approval(event, { text: `${decided}${by && ` by ${by}`}${why && `: ${why}`}`, isGood });
+      approval(event, { outcome: `${decided}${by && ` by ${by}`}${why && `: ${why}`}`, isGood });
     },
     'subagent.started': (event) => child(event, 'subagent'),
     'subagent.completed': (event) => child(event, 'subagent'),

@@ -1,33 +1,32 @@
 /** All work below a session as a tree: subagents, delegations, evaluations, judges and tasks. */
 import type { Operations } from '../../api/operations.ts';
-import { useRequest } from '../../api/use-request.ts';
+import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
-import { NotYet } from '../../components/not-yet.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { RowText } from '../../components/fact.tsx';
+import { NotYet } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 
 type Node = Operations['GET /v1/sessions/{key}/tree']['answer']['data'][number];
 
-const REFRESH_MS = 3_000;
-
 export default function SessionGraph({ params: { key = '' } }: PageProps) {
   const parts = { params: { key } };
-  const tree = useRequest('GET /v1/sessions/{key}/tree', parts, { everyMs: REFRESH_MS });
+  const tree = useRequest('GET /v1/sessions/{key}/tree', parts, AFTER_SESSIONS);
   const found = tree.data.value;
   if (!found) return <NotYet reading={tree} />;
   return (
-    <section class="page">
-      <div class="page-head">
-        <p class="trail">
-          <a href={hrefOf('sessions')}>Sessions</a> / <a href={hrefOf('sessions', key)}>{key}</a> /
-        </p>
-        <h1>Work below</h1>
-        <CopyAs name="GET /v1/sessions/{key}/tree" parts={parts} command={['sessions', 'tree', key]} />
-      </div>
-      {tree.problem.value && <ProblemNotice problem={tree.problem.value} retry={tree.reload} />}
+    <PageFrame
+      title="Work below"
+      trail={[
+        ['Sessions', 'sessions'],
+        [key, 'sessions', key],
+      ]}
+      head={<CopyAs name="GET /v1/sessions/{key}/tree" parts={parts} command={['sessions', 'tree', key]} />}
+      readings={[tree]}
+    >
       {found.truncated && <p class="notice asks">There is more than these {found.data.length}.</p>}
       {found.data.length === 0 ? (
         <p class="notice">
@@ -44,7 +43,7 @@ export default function SessionGraph({ params: { key = '' } }: PageProps) {
           {(node) => <NodeRow node={node} />}
         </VirtualList>
       )}
-    </section>
+    </PageFrame>
   );
 }
 
@@ -53,13 +52,15 @@ const MAX_INDENT = 8;
 
 function NodeRow({ node }: { readonly node: Node }) {
   const { kind, label, agent, status, session_key: session, turn_id: turn, depth, steps, tokens } = node;
+  const text = <ExactText text={label} />;
+  const name = (
+    <>
+      {kind} {session ? <a href={hrefOf('sessions', session)}>{text}</a> : text}
+    </>
+  );
   return (
     <div class="row" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT)}rem` }}>
-      <span class="row-name">
-        {kind} {session ? <a href={hrefOf('sessions', session)}>{shown(label)}</a> : shown(label)}
-      </span>
-      <span class={`badge ${status}`}>{status.replace('_', ' ')}</span>
-      <span class="row-more">
+      <RowText name={name} status={status}>
         <span class="visually-hidden">level {depth} · </span>
         {agent}
         {turn && (
@@ -69,11 +70,7 @@ function NodeRow({ node }: { readonly node: Node }) {
             {moneyText(node.cost_usd)}
           </>
         )}
-      </span>
+      </RowText>
     </div>
   );
-}
-
-function shown(label: string) {
-  return <ExactText text={label} />;
 }

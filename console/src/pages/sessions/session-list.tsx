@@ -1,61 +1,44 @@
 /** The sessions, newest change first. */
 import { useSignal } from '@preact/signals';
-import { useCallback, useRef } from 'preact/hooks';
 import type { Operations } from '../../api/operations.ts';
 import { addressOf } from '../../api/request.ts';
 import { useOlder } from '../../api/use-older.ts';
-import { useRequest } from '../../api/use-request.ts';
+import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
-import { useShortcut } from '../../app/shortcuts.ts';
+import { SearchBox } from '../../components/bound.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { RowText } from '../../components/fact.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 
 type Session = Operations['GET /v1/sessions']['answer']['data'][number];
 
-const REFRESH_MS = 5_000;
-
 export default function SessionList() {
   const agent = useSignal('');
   const query = { limit: 100, ...(agent.value && { agent: agent.value }) };
-  const first = useRequest('GET /v1/sessions', { query }, { everyMs: REFRESH_MS });
+  const first = useRequest('GET /v1/sessions', { query }, AFTER_SESSIONS);
   const older = useOlder<Session>(addressOf('GET /v1/sessions', { query }).address);
-  const filter = useRef<HTMLInputElement>(null);
-  useShortcut(
-    '/',
-    'Filter by agent',
-    useCallback(() => filter.current?.focus(), []),
-  );
   const page = first.data.value;
+  const filter = (text: string): void => {
+    agent.value = text;
+    older.clear();
+  };
+  const head = (
+    <>
+      <a class="button" href={hrefOf('new-session')}>
+        New
+      </a>
+      <SearchBox label="Only of this agent" hint="Agent" value={agent.value} onChange={filter} />
+      <CopyAs name="GET /v1/sessions" parts={{ query }} command={['sessions', 'list']} />
+    </>
+  );
+  const none = agent.value
+    ? `No sessions of ${agent.value}.`
+    : 'No sessions yet. Begin one with: npx tempoclaw chat';
   return (
-    <section class="page">
-      <div class="page-head">
-        <h1>Sessions</h1>
-        <a class="button" href={hrefOf('new-session')}>
-          New
-        </a>
-        <input
-          ref={filter}
-          type="search"
-          aria-label="Only of this agent"
-          placeholder="Agent"
-          value={agent.value}
-          onChange={(event) => {
-            agent.value = event.currentTarget.value.trim();
-            older.clear();
-          }}
-        />
-        <CopyAs name="GET /v1/sessions" parts={{ query }} command={['sessions', 'list']} />
-      </div>
-      {first.problem.value && <ProblemNotice problem={first.problem.value} retry={first.reload} />}
-      {page && page.data.length === 0 && (
-        <p class="notice">
-          {agent.value
-            ? `No sessions of ${agent.value}.`
-            : 'No sessions yet. Begin one with: npx tempoclaw chat'}
-        </p>
-      )}
+    <PageFrame title="Sessions" head={head} readings={[first]}>
+      {page?.data.length === 0 && <p class="notice">{none}</p>}
       {page && page.data.length > 0 && (
         <VirtualList
           items={joined(page.data, older.rows.value)}
@@ -67,21 +50,18 @@ export default function SessionList() {
           {(session) => <SessionRow session={session} />}
         </VirtualList>
       )}
-    </section>
+    </PageFrame>
   );
 }
 
 function SessionRow({ session }: { readonly session: Session }) {
+  const { key, title, status, agent, user, turns, updated_at: at } = session;
+  const words = [title !== null && key, agent, user, `${turns} ${turns === 1 ? 'turn' : 'turns'}`];
   return (
-    <a class="row" href={hrefOf('sessions', session.key)}>
-      <span class="row-name">{session.title ?? session.key}</span>
-      <span class={`badge ${session.status}`}>{session.status.replace('_', ' ')}</span>
-      <span class="row-more">
-        {session.title !== null && `${session.key} · `}
-        {session.agent}
-        {session.user && ` · ${session.user}`} · {session.turns} {session.turns === 1 ? 'turn' : 'turns'} ·{' '}
-        <TimeAgo at={session.updated_at} />
-      </span>
+    <a class="row" href={hrefOf('sessions', key)}>
+      <RowText name={title ?? key} status={status}>
+        {words.filter(Boolean).join(' · ')} · <TimeAgo at={at} />
+      </RowText>
     </a>
   );
 }

@@ -1,18 +1,20 @@
 /** One session: what was said and done, live. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { type EventStream, followEvents, type StreamedEvent } from '../../api/event-stream.ts';
+import { useRef } from 'preact/hooks';
+import type { StreamedEvent } from '../../api/event-stream.ts';
 import { addressOf } from '../../api/request.ts';
+import { useEvents } from '../../api/use-events.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { NotYet } from '../../components/not-yet.tsx';
-import { StreamNotice } from '../../components/stream-notice.tsx';
+import { Badge } from '../../components/fact.tsx';
+import { NotYet, StreamNotice } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { CanvasFrame } from './canvas-frame.tsx';
 import { Composer } from './composer.tsx';
-import { FeedRow } from './feed-row.tsx';
 import type { FeedItem } from './feed-items.ts';
+import { FeedRow } from './feed-row.tsx';
 import { createFeed, type FeedStatus } from './session-feed.ts';
 
 export default function SessionView({ params: { key = '' } }: PageProps) {
@@ -21,36 +23,24 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
   const shown = session.data.value;
   if (!shown) return <NotYet reading={session} />;
   const state = status.value ?? shown.status;
+  const title = shown.title ?? shown.key;
+  const parts = { params: { key } };
+  const head = (
+    <>
+      <Badge status={state} />
+      <span class="row-more">{[shown.agent, shown.user].filter(Boolean).join(' · ')}</span>
+      <CopyAs name="GET /v1/sessions/{key}/messages" parts={parts} command={['sessions', 'messages', key]} />
+      <a href={hrefOf('sessions', key, 'graph')}>Work below</a>
+    </>
+  );
   return (
-    <section class="page">
-      <div class="page-head">
-        <p class="trail">
-          <a href={hrefOf('sessions')}>Sessions</a> /
-        </p>
-        <h1>{shown.title ?? shown.key}</h1>
-        <span class={`badge ${state}`}>{state.replace('_', ' ')}</span>
-        <span class="row-more">
-          {shown.agent}
-          {shown.user && ` · ${shown.user}`}
-        </span>
-        <CopyAs
-          name="GET /v1/sessions/{key}/messages"
-          parts={{ params: { key } }}
-          command={['sessions', 'messages', key]}
-        />
-        <a href={hrefOf('sessions', key, 'graph')}>Work below</a>
-        {shown.links.temporal && (
-          <a href={shown.links.temporal} target="_blank" rel="noreferrer">
-            Temporal
-          </a>
-        )}
-      </div>
-      <StreamNotice stream={stream.value} />
+    <PageFrame title={title} trail={[['Sessions', 'sessions']]} temporal={shown.links.temporal} head={head}>
+      <StreamNotice stream={stream} />
       <div class="beside">
         <VirtualList
           items={items.value}
           keyOf={(item) => item.key}
-          label={`What was said and done in ${shown.title ?? shown.key}`}
+          label={`What was said and done in ${title}`}
           estimate={72}
           follows
         >
@@ -59,7 +49,7 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
         <CanvasFrame session={key} changed={canvas.value} />
       </div>
       <Composer session={key} isRunning={state !== 'idle'} />
-    </section>
+    </PageFrame>
   );
 }
 
@@ -68,23 +58,18 @@ function useSessionFeed(key: string) {
   const items = useSignal<readonly FeedItem[]>([]);
   const status = useSignal<FeedStatus | undefined>(undefined);
   const canvas = useSignal(0);
-  const stream = useSignal<EventStream | undefined>(undefined);
-  useEffect(() => {
-    let feed = createFeed();
-    const { address } = addressOf('GET /v1/sessions/{key}/events', { params: { key } });
-    const opened = followEvents<StreamedEvent>(address, {
-      deliver(events) {
-        feed.add(events);
-        items.value = feed.items();
-        status.value = feed.status();
-        canvas.value = feed.canvas();
-      },
-      reset() {
-        feed = createFeed();
-      },
-    });
-    stream.value = opened;
-    return () => opened.close();
-  }, [key]);
+  const feed = useRef(createFeed());
+  const { address } = addressOf('GET /v1/sessions/{key}/events', { params: { key } });
+  const stream = useEvents<StreamedEvent>(address, {
+    deliver(events) {
+      feed.current.add(events);
+      items.value = feed.current.items();
+      status.value = feed.current.status();
+      canvas.value = feed.current.canvas();
+    },
+    reset() {
+      feed.current = createFeed();
+    },
+  });
   return { items, status, canvas, stream };
 }

@@ -1,9 +1,7 @@
 /** Stops what a session does, at one of three levels. */
-import { useId } from 'preact/hooks';
-import { problemText } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
-import { may } from '../../api/session.ts';
-import { notify } from '../../app/toasts.tsx';
+import { report } from '../../app/toasts.tsx';
+import { Button, Popover } from '../../components/button.tsx';
 
 const LEVELS = [
   ['step', 'After this step'],
@@ -12,33 +10,20 @@ const LEVELS = [
 ] as const;
 
 export function StopButtons({ session }: { readonly session: string }) {
-  const id = useId();
   const stop = async (level: (typeof LEVELS)[number][0]): Promise<void> => {
-    const result = await request('POST /v1/sessions/{key}/stop', {
-      params: { key: session },
-      body: { level },
-    });
-    if (!result.ok) notify('failed', problemText(result.problem));
+    report(await request('POST /v1/sessions/{key}/stop', { params: { key: session }, body: { level } }));
   };
   return (
-    <>
-      <button type="button" popovertarget={id} disabled={!may('run')}>
-        Stop…
-      </button>
-      <div id={id} popover="auto" class="popover">
-        {LEVELS.map(([level, label]) => (
+    <Popover label="Stop…" scope="run">
+      {(closing) =>
+        LEVELS.map(([level, label]) => (
           <p key={level}>
-            <button
-              type="button"
-              popovertarget={id}
-              popovertargetaction="hide"
-              onClick={() => void stop(level)}
-            >
+            <Button {...closing} onClick={() => void stop(level)}>
               {label}
-            </button>
+            </Button>
           </p>
-        ))}
-      </div>
-    </>
+        ))
+      }
+    </Popover>
   );
 }

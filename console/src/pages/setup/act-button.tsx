@@ -1,13 +1,12 @@
 /** A button that sends one request. Where it takes something away, it asks first. */
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
-import { problemText } from '../../api/problem.ts';
 import { addressOf, requestAt } from '../../api/request.ts';
-import { may } from '../../api/session.ts';
-import { notify } from '../../app/toasts.tsx';
+import type { Scope } from '../../api/session.ts';
+import { report } from '../../app/toasts.tsx';
+import { Button, Popover } from '../../components/button.tsx';
 import { CopyAsAt } from '../../components/copy-as.tsx';
 import type { Values } from '../../components/field-schema.ts';
-import { type Kind, lacks, type Scope } from './kind.ts';
+import type { Kind } from './kind.ts';
 
 interface ActButtonProps {
   readonly label: string;
@@ -25,37 +24,32 @@ interface ActButtonProps {
 export function ActButton(props: ActButtonProps) {
   const { label, name = label, question, scope = 'admin', method = 'POST', address, command, onDone } = props;
   const body = props.body ?? (method === 'DELETE' ? undefined : {});
-  const id = useId();
   const isBusy = useSignal(false);
-  const isOpen = may(scope);
   const act = async (): Promise<void> => {
     isBusy.value = true;
     const result = await requestAt<Values>(method, address, body);
     isBusy.value = false;
-    notify(result.ok ? 'done' : 'failed', result.ok ? `${name}: done` : problemText(result.problem));
-    if (result.ok) onDone(result.data);
+    if (report(result, `${name}: done`) && result.ok) onDone(result.data);
   };
-  return (
-    <>
-      <button
-        type="button"
-        disabled={!isOpen || isBusy.value}
-        title={isOpen ? undefined : lacks(scope)}
-        aria-label={name}
-        {...(question === undefined ? { onClick: () => void act() } : { popovertarget: id })}
-      >
+  const about = { scope, disabled: isBusy.value, 'aria-label': name };
+  if (question === undefined)
+    return (
+      <Button {...about} onClick={() => void act()}>
         {label}
-      </button>
-      {question !== undefined && (
-        <div id={id} popover="auto" class="popover">
+      </Button>
+    );
+  return (
+    <Popover {...about} label={label}>
+      {(closing) => (
+        <>
           <p>{question}</p>
-          <button type="button" popovertarget={id} popovertargetaction="hide" onClick={() => void act()}>
+          <Button {...closing} onClick={() => void act()}>
             Yes: {name}
-          </button>
+          </Button>
           {command && <CopyAsAt method={method} address={address} command={command} />}
-        </div>
+        </>
       )}
-    </>
+    </Popover>
   );
 }
 
@@ -74,8 +68,7 @@ export function RemoveButton({ kind: { slug, remove, path, scopes }, id, onDone 
       name={`${label} ${id}`}
       question={question}
       scope={scopes[1]}
-      method="DELETE"
-      address={addressOf(`DELETE ${path}/{id}`, { params: { id } }).address}
+      {...addressOf(`DELETE ${path}/{id}`, { params: { id } })}
       command={[slug, label.toLowerCase(), id]}
       onDone={onDone}
     />

@@ -6,7 +6,7 @@ import { request } from '../../api/request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { ExactText } from '../../components/exact-text.tsx';
 import type { FieldSchema, Values } from '../../components/field-schema.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { ProblemNotice } from '../../components/notices.tsx';
 import { SchemaForm } from '../../components/schema-form.tsx';
 import { Backtest } from './backtest.tsx';
 import type { BesideProps, RowOf } from './kind.ts';
@@ -60,11 +60,8 @@ function Explain({ agent }: { readonly agent: Values }) {
   );
 }
 
-function Answer({
-  answer: { decision, step, rule, reason, remedy, tools = [] },
-}: {
-  readonly answer: Explanation;
-}) {
+function Answer({ answer }: { readonly answer: Explanation }) {
+  const { decision, step, rule, reason, remedy, tools = [] } = answer;
   return (
     <div role="status">
       {decision && (
@@ -73,14 +70,11 @@ function Answer({
           {rule && ` (${rule})`}
         </p>
       )}
-      {[reason, remedy].map(
-        (text) =>
-          text && (
-            <p key={text}>
-              <ExactText text={text} />
-            </p>
-          ),
-      )}
+      {[reason, remedy].filter(Boolean).map((text) => (
+        <p key={text}>
+          <ExactText text={text ?? ''} />
+        </p>
+      ))}
       {!decision && (
         <p>
           {tools.map((name) => (

@@ -3,13 +3,12 @@ import { useSignal } from '@preact/signals';
 import type { Operations } from '../../api/operations.ts';
 import type { Result } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
-import { may } from '../../api/session.ts';
 import { hrefOf } from '../../app/router.ts';
-import type { Values } from '../../components/field-schema.ts';
+import { Button } from '../../components/button.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import type { Values } from '../../components/field-schema.ts';
+import { ProblemNotice } from '../../components/notices.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { lacks } from './kind.ts';
 
 type Operation = Operations['POST /v1/policy/backtest'];
 type Counts = Operation['answer']['before'];
@@ -26,14 +25,9 @@ export function Backtest({ rules }: { readonly rules: Values }) {
   return (
     <section aria-label="Backtest">
       <h2>What would change</h2>
-      <button
-        type="button"
-        disabled={isBusy.value || !may('admin')}
-        title={may('admin') ? undefined : lacks('admin')}
-        onClick={() => void run()}
-      >
+      <Button scope="admin" disabled={isBusy.value} onClick={() => void run()}>
         Try on the last week’s calls
-      </button>
+      </Button>
       {result.value?.ok === false && <ProblemNotice problem={result.value.problem} />}
       {result.value?.ok && <Report report={result.value.data} />}
     </section>

@@ -3,32 +3,16 @@ import { useSignal } from '@preact/signals';
 import { addressOf } from '../../api/request.ts';
 import { useRequest, useRequestAt } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
-import { ExactText } from '../../components/exact-text.tsx';
+import { ExactText, PlainText } from '../../components/exact-text.tsx';
+import { JsonFields } from '../../components/fact.tsx';
 import { isRecord, type Values } from '../../components/field-schema.ts';
+import { NewTab } from '../../components/page-frame.tsx';
 import { ActButton } from './act-button.tsx';
 import type { BesideProps, RowOf } from './kind.ts';
 import { OperationForm } from './operation-form.tsx';
 
 interface ListOf<One> {
   readonly data: readonly One[];
-}
-
-/** Values as they are. */
-export function JsonFields({ values }: { readonly values: Values }) {
-  return (
-    <dl class="arguments">
-      {Object.entries(values).map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <pre>
-              <ExactText text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
-            </pre>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
 /** In the time zone of the browser, with its name. */
@@ -44,9 +28,7 @@ export function ToolFacts({ row }: BesideProps<RowOf<'GET /v1/tools'>>) {
   const fields = parameters['properties'];
   return (
     <section>
-      <p class="plain-text">
-        <ExactText text={description} />
-      </p>
+      <PlainText text={description} />
       <p>A second run: {replay}</p>
       <ActButton
         label={isOff ? 'Let agents have it again' : 'Switch it off for all agents'}
@@ -78,23 +60,17 @@ export function McpTools({ row: { tools, error }, address, reload }: BesideProps
           label="Log in…"
           scope="run"
           address={`${address}/oauth/start`}
-          onDone={({ authorization_url: url }) => {
-            login.value = String(url);
-          }}
+          onDone={({ authorization_url: url }) => (login.value = String(url))}
         />
         {/^https?:/.test(login.value) && (
-          <a href={login.value} target="_blank" rel="noopener noreferrer">
-            Log in at {new URL(login.value).host}
-          </a>
+          <NewTab href={login.value}>Log in at {new URL(login.value).host}</NewTab>
         )}
       </div>
       <ul class="plain">
         {tools.map((tool) => (
           <li key={tool.name}>
             <strong>{tool.tool}</strong> <span class="badge">{stateOf(tool)}</span>
-            <p class="plain-text">
-              <ExactText text={tool.description} />
-            </p>
+            <PlainText text={tool.description} />
             {tool.changed && (
               <ActButton
                 label="Agree"

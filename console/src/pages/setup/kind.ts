@@ -1,10 +1,9 @@
 /** What a kind of things that are set up is, for the pages that are the same for all. */
 import type { ComponentChildren, ComponentType } from 'preact';
 import type { Operations } from '../../api/operations.ts';
-import type { Me } from '../../api/session.ts';
+import type { Scope } from '../../api/session.ts';
 import type { Values } from '../../components/field-schema.ts';
 
-export type Scope = Me['scopes'][number];
 export type Row = Values;
 
 type ListName = {
@@ -60,8 +59,4 @@ export interface Kind extends KindOf<Row> {
 /** It gets only rows of its own list. */
 export function defineKind<Name extends ListName>(slug: string, list: Name, kind: KindOf<RowOf<Name>>): Kind {
   return { ...(kind as unknown as KindOf<Row>), slug, path: list.slice('GET '.length) };
-}
-
-export function lacks(scope: string): string {
-  return `Your key may not do this: it lacks the scope ${scope}`;
 }

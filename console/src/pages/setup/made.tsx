@@ -2,6 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { addressOf } from '../../api/request.ts';
+import { bound } from '../../components/bound.tsx';
+import { Button } from '../../components/button.tsx';
 import { copy } from '../../components/copy-as.tsx';
 import type { Values } from '../../components/field-schema.ts';
 import { OperationForm } from './operation-form.tsx';
@@ -27,9 +29,7 @@ function Once({ title, text }: { readonly title: string; readonly text: unknown 
     <div role="alert">
       <p>{title}. It is shown only now:</p>
       <code class="block">{text}</code>
-      <button type="button" onClick={() => void copy(text)}>
-        Copy
-      </button>
+      <Button onClick={() => void copy(text)}>Copy</Button>
     </div>
   );
 }
@@ -38,28 +38,19 @@ function Once({ title, text }: { readonly title: string; readonly text: unknown 
 export function SecretForm({ onDone }: { readonly onDone: (answer: Values) => void }) {
   const id = useId();
   const name = useSignal('');
-  const { address } = addressOf('PUT /v1/secrets/{name}', { params: { name: name.value } });
+  const path = '/v1/secrets/{name}';
   return (
     <>
       <div class="field">
         <label for={id}>name</label>
-        <input
-          id={id}
-          autocomplete="off"
-          spellcheck={false}
-          value={name.value}
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value.trim();
-          }}
-        />
-        <small>Refer to it as secret://{name.value || 'NAME'}</small>
+        <input id={id} autocomplete="off" spellcheck={false} {...bound(name)} />
+        <small>Refer to it as secret://{name.value.trim() || 'NAME'}</small>
       </div>
       <OperationForm
-        method="PUT"
-        path="/v1/secrets/{name}"
-        address={address}
+        path={path}
+        {...addressOf(`PUT ${path}`, { params: { name: name.value.trim() } })}
         button="Set"
-        refusal={name.value === '' ? 'It needs a name' : undefined}
+        refusal={name.value.trim() === '' ? 'It needs a name' : undefined}
         onDone={onDone}
       />
     </>

@@ -6,11 +6,11 @@ import type { Problem } from '../../api/problem.ts';
 import { randomId, requestAt } from '../../api/request.ts';
 import { useRequestAt } from '../../api/use-request.ts';
 import type { FieldSchema, Values } from '../../components/field-schema.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { NotYet, ProblemNotice } from '../../components/notices.tsx';
 import { SchemaForm } from '../../components/schema-form.tsx';
 
 interface OperationFormProps {
-  readonly method: 'POST' | 'PATCH' | 'PUT';
+  readonly method: string;
   /** As the OpenAPI document names it: /v1/agents/{key}. */
   readonly path: string;
   /** Where it is sent, when the path has parameters. */
@@ -36,12 +36,10 @@ interface ApiDocument {
 export function OperationForm(props: OperationFormProps) {
   const { method, path } = props;
   const address = `openapi.json?path=${encodeURIComponent(path)}`;
-  const { data, problem, reload } = useRequestAt<ApiDocument>('GET', address);
-  const operation = data.value?.paths[path]?.[method.toLowerCase()];
+  const reading = useRequestAt<ApiDocument>('GET', address);
+  const operation = reading.data.value?.paths[path]?.[method.toLowerCase()];
   const schema = operation?.requestBody?.content['application/json']?.schema;
-  if (schema) return <BodyForm {...props} schema={schema} />;
-  if (problem.value) return <ProblemNotice problem={problem.value} retry={reload} />;
-  return <p class="notice" aria-busy="true" />;
+  return schema ? <BodyForm {...props} schema={schema} /> : <NotYet reading={reading} />;
 }
 
 function BodyForm(props: OperationFormProps & { readonly schema: FieldSchema }) {
@@ -67,10 +65,8 @@ function BodyForm(props: OperationFormProps & { readonly schema: FieldSchema }) 
     if (result.ok) onDone(result.data);
   };
   const form = useRef<HTMLFormElement>(null);
-  useEffect(
-    () => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
-    [problem.value],
-  );
+  const focus = (): void => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  useEffect(focus, [problem.value]);
   const isUnchanged = method !== 'POST' && values.value === start;
   return (
     <div class="form-and-more">

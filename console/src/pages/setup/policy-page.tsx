@@ -1,32 +1,31 @@
 /** The rules for all agents of the tenant. */
 import { useSignal } from '@preact/signals';
-import { may } from '../../api/session.ts';
+import { lacks, may } from '../../api/session.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { notify } from '../../app/toasts.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
-import { ExactText } from '../../components/exact-text.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { ExactText, Pre } from '../../components/exact-text.tsx';
+import { Trouble } from '../../components/notices.tsx';
+import { PageHead } from '../../components/page-frame.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { ActButton } from './act-button.tsx';
 import { Backtest } from './backtest.tsx';
-import { lacks } from './kind.ts';
 import { OperationForm } from './operation-form.tsx';
 
 export function PolicyPage() {
-  const { data, problem, reload } = useRequest('GET /v1/policy', {});
+  const reading = useRequest('GET /v1/policy', {});
   const version = useSignal(0);
-  const policy = data.value;
+  const policy = reading.data.value;
   const refresh = (answer: unknown): void => {
-    data.value = answer as typeof policy;
+    reading.data.value = answer as typeof policy;
     version.value += 1;
   };
   return (
     <>
-      <div class="page-head">
-        <h1>Policy</h1>
+      <PageHead title="Policy">
         <CopyAs name="GET /v1/policy" parts={{}} command={['policy', 'show']} />
-      </div>
-      {problem.value && <ProblemNotice problem={problem.value} retry={reload} />}
+      </PageHead>
+      <Trouble reading={reading} />
       {policy && (
         <div class="setup">
           {policy.warnings.map((warning) => (
@@ -41,7 +40,7 @@ export function PolicyPage() {
             address={`v1/policy?change=${policy.change}`}
             start={policy}
             button="Save"
-            refusal={may('admin') ? undefined : lacks('admin')}
+            refusal={lacks('admin')}
             onDone={(answer) => {
               notify('done', 'It holds for every call from now on');
               refresh(answer);
@@ -68,9 +67,7 @@ function History({ onRestored }: { readonly onRestored: (answer: unknown) => voi
         {data.value?.data.map(({ id, changed_by: by, changed_at: at, from }) => (
           <li key={id}>
             <ExactText text={by} /> <TimeAgo at={at} />
-            <pre>
-              <ExactText text={JSON.stringify(from, null, 2)} />
-            </pre>
+            <Pre value={from} />
             <ActButton
               label="Put this back"
               address="v1/policy/restore"

@@ -4,13 +4,17 @@ import { may } from '../../api/session.ts';
 import { type ListPage, useOlder } from '../../api/use-older.ts';
 import { useRequestAt } from '../../api/use-request.ts';
 import { currentSearch, hrefOf, navigate, setSearch } from '../../app/router.ts';
+import { SearchBox } from '../../components/bound.tsx';
+import { Button } from '../../components/button.tsx';
 import { CopyAsAt } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
+import { RowText } from '../../components/fact.tsx';
 import type { Values } from '../../components/field-schema.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { Trouble } from '../../components/notices.tsx';
+import { PageHead } from '../../components/page-frame.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { RemoveButton } from './act-button.tsx';
-import { type Kind, lacks, type Row } from './kind.ts';
+import type { Kind, Row } from './kind.ts';
 import { joined } from './kinds.tsx';
 import { OperationForm } from './operation-form.tsx';
 
@@ -35,16 +39,13 @@ export function SetupList({ kind }: SetupListProps) {
   };
   return (
     <>
-      <div class="page-head">
-        <h1>{title}</h1>
-        <MakeButton kind={kind} />
-        <input
-          type="search"
-          aria-label="Only with these words"
-          placeholder="Filter"
-          value={filter}
-          onInput={({ currentTarget }) => setSearch({ q: currentTarget.value })}
-        />
+      <PageHead title={title}>
+        {make && (
+          <Button scope={scopes[1]} onClick={() => setSearch({ new: 'true' })}>
+            {make[0]}
+          </Button>
+        )}
+        <SearchBox value={filter} onInput={(q) => setSearch({ q })} />
         {isByAgent && (
           <input
             type="search"
@@ -59,9 +60,9 @@ export function SetupList({ kind }: SetupListProps) {
           address={address}
           command={[slug, 'list', ...(agent ? ['--agent', agent] : [])]}
         />
-      </div>
+      </PageHead>
       {isMaking && <MakeForm kind={kind} reload={reload} />}
-      {first.problem.value && <ProblemNotice problem={first.problem.value} retry={reload} />}
+      <Trouble reading={first} />
       {page && rows.length === 0 && (
         <p class="notice">
           {filter ? 'None has these words.' : `None yet. At a terminal: npx tempoclaw ${slug} ${empty}`}
@@ -82,21 +83,6 @@ export function SetupList({ kind }: SetupListProps) {
   );
 }
 
-function MakeButton({ kind: { make, scopes } }: SetupListProps) {
-  if (!make) return null;
-  const refusal = may(scopes[1]) ? undefined : lacks(scopes[1]);
-  return (
-    <button
-      type="button"
-      disabled={refusal !== undefined}
-      title={refusal}
-      onClick={() => setSearch({ new: 'true' })}
-    >
-      {make[0]}
-    </button>
-  );
-}
-
 interface SetupRowProps extends SetupListProps {
   readonly row: Row;
   readonly reload: () => void;
@@ -106,13 +92,9 @@ function SetupRow({ kind, row, reload }: SetupRowProps) {
   const id = String(row[kind.key]);
   const agent = currentSearch.value.get('agent') ?? '';
   const content = (
-    <>
-      <span class="row-name">
-        <ExactText text={kind.nameOf?.(row) ?? id} />
-      </span>
-      <Badge kind={kind} row={row} />
-      <span class="row-more">{joined(kind.more(row))}</span>
-    </>
+    <RowText name={<ExactText text={kind.nameOf?.(row) ?? id} />} status={kind.badge?.(row)}>
+      {joined(kind.more(row))}
+    </RowText>
   );
   if (kind.page)
     return (
@@ -126,11 +108,6 @@ function SetupRow({ kind, row, reload }: SetupRowProps) {
       {!kind.isOver?.(row) && <RemoveButton kind={kind} id={id} onDone={reload} />}
     </div>
   );
-}
-
-export function Badge({ kind, row }: Omit<SetupRowProps, 'reload'>) {
-  const badge = kind.badge?.(row);
-  return <span class={badge ? 'badge' : undefined}>{badge}</span>;
 }
 
 function MakeForm({ kind, reload }: Omit<SetupRowProps, 'row'>) {
@@ -149,9 +126,7 @@ function MakeForm({ kind, reload }: Omit<SetupRowProps, 'row'>) {
   return (
     <section class="setup" aria-label={label}>
       {made.value && Made ? <Made answer={made.value} /> : form}
-      <button type="button" onClick={() => setSearch({ new: '' })}>
-        Close
-      </button>
+      <Button onClick={() => setSearch({ new: '' })}>Close</Button>
     </section>
   );
 }

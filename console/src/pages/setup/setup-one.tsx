@@ -1,37 +1,32 @@
 /** One thing that is set up: its form, what is special about it, and all that is known of it. */
 import { useSignal } from '@preact/signals';
 import { addressOf } from '../../api/request.ts';
-import { may } from '../../api/session.ts';
+import { lacks } from '../../api/session.ts';
 import { useRequestAt } from '../../api/use-request.ts';
 import { currentSearch, hrefOf, navigate } from '../../app/router.ts';
 import { notify } from '../../app/toasts.tsx';
 import { CopyAsAt } from '../../components/copy-as.tsx';
-import { ExactText } from '../../components/exact-text.tsx';
+import { Badge, JsonFields } from '../../components/fact.tsx';
 import type { Values } from '../../components/field-schema.ts';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
+import { NotYet } from '../../components/notices.tsx';
+import { PageHead } from '../../components/page-frame.tsx';
 import { RemoveButton } from './act-button.tsx';
-import { JsonFields } from './beside.tsx';
-import { type Kind, lacks, type Row } from './kind.ts';
+import type { Kind, Row } from './kind.ts';
 import { OperationForm } from './operation-form.tsx';
-import { Badge } from './setup-list.tsx';
 
 /** For states; the form keeps what it holds. */
 const REFRESH_MS = 5_000;
 
 export function SetupOne({ kind, id }: { readonly kind: Kind; readonly id: string }) {
-  const { slug, title, path, scopes, key, page, nameOf, Beside, isByAgent } = kind;
+  const { slug, title, path, scopes, key, page, nameOf, badge, Beside, isByAgent } = kind;
   const agent = (isByAgent && currentSearch.value.get('agent')) || undefined;
   const { address } = addressOf(`GET ${path}/{id}`, { params: { id } });
   const { address: ofAgent } = addressOf(`GET ${path}/{id}`, { params: { id }, query: { agent } });
-  const { data, problem, reload } = useRequestAt<Row>('GET', ofAgent, undefined, { everyMs: REFRESH_MS });
+  const reading = useRequestAt<Row>('GET', ofAgent, undefined, { everyMs: REFRESH_MS });
+  const { data, reload } = reading;
   const saves = useSignal(0);
   const row = data.value;
-  if (!row)
-    return problem.value ? (
-      <ProblemNotice problem={problem.value} retry={reload} />
-    ) : (
-      <p class="notice" aria-busy="true" />
-    );
+  if (!row) return <NotYet reading={reading} />;
   const saved = (answer: Values): void => {
     notify('done', 'Saved');
     const now = String(answer[key]);
@@ -48,19 +43,14 @@ export function SetupOne({ kind, id }: { readonly kind: Kind; readonly id: strin
       </details>
     </>
   );
+  const status = badge?.(row);
   return (
     <>
-      <div class="page-head">
-        <p class="trail">
-          <a href={hrefOf('setup', slug)}>{title}</a> /
-        </p>
-        <h1>
-          <ExactText text={nameOf?.(row) ?? id} />
-        </h1>
-        <Badge kind={kind} row={row} />
+      <PageHead title={nameOf?.(row) ?? id} trail={[[title, 'setup', slug]]}>
+        {status && <Badge status={status} />}
         <CopyAsAt method="GET" address={address} command={[slug, 'show', id]} />
         <RemoveButton kind={kind} id={id} onDone={() => navigate(hrefOf('setup', slug))} />
-      </div>
+      </PageHead>
       <div class="setup">
         {page === 'edit' ? (
           <OperationForm
@@ -70,7 +60,7 @@ export function SetupOne({ kind, id }: { readonly kind: Kind; readonly id: strin
             address={address}
             start={row}
             button="Save"
-            refusal={may(scopes[1]) ? undefined : lacks(scopes[1])}
+            refusal={lacks(scopes[1])}
             onDone={saved}
             beside={beside}
           />

@@ -1,7 +1,6 @@
 /** All that is set up: a tab for each kind, with its list or one thing of it. */
-import { may } from '../../api/session.ts';
+import { lacks, type Scope } from '../../api/session.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
-import { lacks, type Scope } from './kind.ts';
 import { KINDS } from './kinds.tsx';
 import { PolicyPage } from './policy-page.tsx';
 import { SetupList } from './setup-list.tsx';
@@ -17,9 +16,9 @@ export default function Setup({ params: { kind: slug = 'agents', id } }: PagePro
         {TABS.map(({ slug: name, title, scopes: [scope = 'read'] }) => (
           <a
             key={name}
-            href={may(scope) ? hrefOf('setup', name) : undefined}
-            aria-disabled={!may(scope)}
-            title={may(scope) ? undefined : lacks(scope)}
+            href={lacks(scope) ? undefined : hrefOf('setup', name)}
+            aria-disabled={lacks(scope) !== undefined}
+            title={lacks(scope)}
             aria-current={name === slug ? 'page' : undefined}
           >
             {title}
@@ -34,7 +33,7 @@ export default function Setup({ params: { kind: slug = 'agents', id } }: PagePro
 function Content({ slug, id }: { readonly slug: string; readonly id: string | undefined }) {
   const { title, scopes: [scope = 'read'] = [] } = TABS.find((one) => one.slug === slug) ?? {};
   if (title === undefined) return <h1 class="notice">There is no such page</h1>;
-  if (!may(scope))
+  if (lacks(scope))
     return (
       <div class="notice">
         <h1>{title}</h1>

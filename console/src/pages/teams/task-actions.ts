@@ -1,8 +1,8 @@
 /** What a person may do with a task, by its status. */
 import type { Operations } from '../../api/operations.ts';
-import { problemText } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
-import { notify } from '../../app/toasts.tsx';
+import type { ReadingOptions } from '../../api/use-request.ts';
+import { notify, report } from '../../app/toasts.tsx';
 
 export type Task = Operations['GET /v1/teams/{team}/tasks']['answer']['data'][number];
 
@@ -18,34 +18,43 @@ const ACTIONS = {
 } as const;
 export type Action = keyof typeof ACTIONS;
 
+type Moves = Readonly<Partial<Record<Task['status'], Action>>>;
+
 export interface Column {
   readonly title: string;
   readonly statuses: readonly Task['status'][];
   /** What moves a task of the status into this column. */
-  readonly moves: Readonly<Partial<Record<Task['status'], Action>>>;
+  readonly moves: Moves;
 }
 
-const REOPENED = { failed: 'retry', cancelled: 'retry', stale: 'retry' } as const;
-const CANCELLED = {
+const OPENED: Moves = {
+  in_progress: 'release',
+  in_review: 'reject',
+  failed: 'retry',
+  cancelled: 'retry',
+  stale: 'retry',
+};
+const COMPLETED: Moves = { pending: 'complete', in_progress: 'complete', in_review: 'approve' };
+const CANCELLED: Moves = {
   pending: 'cancel',
   blocked: 'cancel',
   in_progress: 'cancel',
   in_review: 'cancel',
-} as const;
-const COMPLETED = { pending: 'complete', in_progress: 'complete', in_review: 'approve' } as const;
+};
 
 export const COLUMNS: readonly Column[] = [
-  {
-    title: 'Open',
-    statuses: ['pending'],
-    moves: { in_progress: 'release', in_review: 'reject', ...REOPENED },
-  },
+  { title: 'Open', statuses: ['pending'], moves: OPENED },
   { title: 'Blocked', statuses: ['blocked'], moves: {} },
   { title: 'In progress', statuses: ['in_progress'], moves: {} },
   { title: 'In review', statuses: ['in_review'], moves: {} },
   { title: 'Completed', statuses: ['completed'], moves: COMPLETED },
   { title: 'Ended', statuses: ['failed', 'cancelled', 'stale'], moves: CANCELLED },
 ];
+
+/** For what the tasks of a team change. */
+export function afterTeam(team: string): ReadingOptions {
+  return { after: ({ teams }) => teams === null || teams.includes(team), everyMs: 10_000 };
+}
 
 /** Resolves with whether it was done; says why not. */
 export async function act(
@@ -54,7 +63,6 @@ export async function act(
   body: { readonly text?: string; readonly assignee?: string } = {},
 ): Promise<boolean> {
   const result = await request(ACTIONS[action], { params: { team, id }, body });
-  if (!result.ok) notify('failed', problemText(result.problem));
-  else if (result.data.note) notify('done', result.data.note);
-  return result.ok;
+  if (result.ok && result.data.note) notify('done', result.data.note);
+  return report(result);
 }

@@ -1,13 +1,14 @@
 /** One task of a board: what it is, what was said and done about it, and what a person may do. */
 import { useSignal } from '@preact/signals';
-import { may } from '../../api/session.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, setSearch } from '../../app/router.ts';
+import { bound } from '../../components/bound.tsx';
+import { Button } from '../../components/button.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { Markdown } from '../../components/markdown.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { act, type Action, COLUMNS, type Task } from './task-actions.ts';
+import { type Action, act, afterTeam, COLUMNS, type Task } from './task-actions.ts';
 
 interface TaskViewProps {
   readonly task: Task;
@@ -17,12 +18,8 @@ interface TaskViewProps {
 
 export function TaskView({ task, members, onChange }: TaskViewProps) {
   const { team, id, number, subject, status, description, result, question, reason, lease } = task;
-  const texts = [
-    description,
-    question && `**Asks:** ${question}`,
-    reason,
-    result && `**Result:**\n\n${result}`,
-  ];
+  const asks = question && `**Asks:** ${question}`;
+  const texts = [description, asks, reason, result && `**Result:**\n\n${result}`];
   const words = useSignal('');
   const isBusy = useSignal(false);
   const run = async (action: Action, assignee?: string): Promise<void> => {
@@ -32,24 +29,22 @@ export function TaskView({ task, members, onChange }: TaskViewProps) {
     isBusy.value = false;
     onChange();
   };
-  const why = may('run') ? undefined : 'Your key may not act: it lacks the scope run';
   const button = (action: Action, member?: string) => (
-    <button
+    <Button
       key={member ?? action}
-      type="button"
-      title={why}
-      disabled={isBusy.value || why !== undefined || (action === 'comment' && words.value.trim() === '')}
+      scope="run"
+      disabled={isBusy.value || (action === 'comment' && words.value.trim() === '')}
       aria-pressed={member === undefined ? undefined : task.assignee === member}
       onClick={() => void run(action, member)}
     >
       {member ?? action}
-    </button>
+    </Button>
   );
   return (
     <article class="approval" aria-label={`Task ${number}`}>
-      <button type="button" class="quiet" onClick={() => setSearch({ task: '' })}>
+      <Button class="quiet" onClick={() => setSearch({ task: '' })}>
         ← Board
-      </button>
+      </Button>
       <CopyAs
         name="GET /v1/teams/{team}/tasks/{id}"
         parts={{ params: { team, id } }}
@@ -64,14 +59,7 @@ export function TaskView({ task, members, onChange }: TaskViewProps) {
       {texts.map((text, at) => text && <Markdown key={at} text={text} />)}
       <div class="fields">
         <label for="task-words">Comment, reason or result</label>
-        <textarea
-          id="task-words"
-          maxLength={60_000}
-          value={words.value}
-          onInput={({ currentTarget }) => {
-            words.value = currentTarget.value;
-          }}
-        />
+        <textarea id="task-words" maxLength={60_000} {...bound(words)} />
       </div>
       <div class="buttons" role="group" aria-label="Move">
         {button('comment')}
@@ -85,21 +73,20 @@ export function TaskView({ task, members, onChange }: TaskViewProps) {
   );
 }
 
-const REFRESH = { everyMs: 2_000 };
-
 function History({ team, id, number }: Pick<Task, 'team' | 'id' | 'number'>) {
+  const refresh = afterTeam(team);
   const spoken = { params: { team, id }, query: { limit: 200 } };
-  const comments = useRequest('GET /v1/teams/{team}/tasks/{id}/comments', spoken, REFRESH);
+  const comments = useRequest('GET /v1/teams/{team}/tasks/{id}/comments', spoken, refresh);
   const done = { params: { team }, query: { task: number, limit: 50 } };
-  const events = useRequest('GET /v1/teams/{team}/events', done, REFRESH);
+  const events = useRequest('GET /v1/teams/{team}/events', done, refresh);
   return (
     <>
-      {comments.data.value?.data.map((comment) => (
-        <div key={comment.id} class="feed-message">
+      {comments.data.value?.data.map(({ id: key, author, kind, text, created_at: at }) => (
+        <div key={key} class="feed-message">
           <small>
-            {comment.author} · {comment.kind} · <TimeAgo at={comment.created_at} />
+            {author} · {kind} · <TimeAgo at={at} />
           </small>
-          <Markdown text={comment.text} />
+          <Markdown text={text} />
         </div>
       ))}
       <h3>What was done</h3>

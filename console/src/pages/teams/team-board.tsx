@@ -1,62 +1,52 @@
 /** The board of a team: its tasks by status. They are moved by drag, or with the buttons of the task that is chosen. */
 import { useSignal } from '@preact/signals';
-import { useRequest } from '../../api/use-request.ts';
 import { may } from '../../api/session.ts';
+import { useRequest } from '../../api/use-request.ts';
 import { currentSearch, hrefOf, type PageProps, setSearch } from '../../app/router.ts';
 import { notify } from '../../app/toasts.tsx';
+import { SearchBox } from '../../components/bound.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
-import { ProblemNotice } from '../../components/problem-notice.tsx';
-import { act, COLUMNS, type Task } from './task-actions.ts';
+import { Trouble } from '../../components/notices.tsx';
+import { PageFrame } from '../../components/page-frame.tsx';
+import { useNow } from '../../components/time-ago.tsx';
+import { act, afterTeam, COLUMNS, type Task } from './task-actions.ts';
 import { TaskView } from './task-view.tsx';
-
-const REFRESH_MS = 2_000;
 
 export default function TeamBoard({ params: { key: team = '' } }: PageProps) {
   const search = currentSearch.value;
   const q = search.get('q') ?? '';
   const parts = { params: { team }, query: { limit: 200, ...(q && { q }) } };
   const about = useRequest('GET /v1/teams/{team}', { params: { team } });
-  const { data, problem, reload } = useRequest('GET /v1/teams/{team}/tasks', parts, { everyMs: REFRESH_MS });
-  if (about.problem.value) return <ProblemNotice problem={about.problem.value} retry={about.reload} />;
+  const board = useRequest('GET /v1/teams/{team}/tasks', parts, afterTeam(team));
+  if (about.problem.value) return <Trouble reading={about} />;
   const { name, members } = about.data.value ?? { name: null, members: [] };
-  const { data: tasks, has_more: isCut } = data.value ?? { data: [], has_more: false };
+  const { data: tasks, has_more: isCut } = board.data.value ?? { data: [], has_more: false };
   const chosen = tasks.find(({ number }) => String(number) === search.get('task'));
+  const head = (
+    <>
+      <SearchBox value={q} onChange={(text) => setSearch({ q: text })} />
+      <CopyAs name="GET /v1/teams/{team}/tasks" parts={parts} command={['tasks', 'list', team]} />
+    </>
+  );
   return (
-    <section class="page">
-      <div class="page-head">
-        <p class="trail">
-          <a href={hrefOf('teams')}>Teams</a> /
-        </p>
-        <h1>
-          <ExactText text={name ?? team} />
-        </h1>
-        <input
-          type="search"
-          aria-label="Only with these words"
-          placeholder="Filter"
-          value={q}
-          onChange={({ currentTarget }) => setSearch({ q: currentTarget.value.trim() })}
-        />
-        <CopyAs name="GET /v1/teams/{team}/tasks" parts={parts} command={['tasks', 'list', team]} />
-      </div>
-      {problem.value && <ProblemNotice problem={problem.value} retry={reload} />}
-      {data.value && tasks.length === 0 && (
+    <PageFrame title={name ?? team} trail={[['Teams', 'teams']]} head={head} readings={[board]}>
+      {board.data.value && tasks.length === 0 && (
         <p class="notice">
           No tasks{q && ` with ${q}`}. <code>npx tempoclaw tasks create {team} "Write the summary"</code>{' '}
           makes one.
         </p>
       )}
       <div class="split has-chosen">
-        <Board tasks={tasks} members={members} chosen={chosen} onChange={reload} />
+        <Board tasks={tasks} members={members} chosen={chosen} onChange={board.reload} />
         {chosen && (
           <div class="detail">
-            <TaskView key={chosen.id} task={chosen} members={members} onChange={reload} />
+            <TaskView key={chosen.id} task={chosen} members={members} onChange={board.reload} />
           </div>
         )}
       </div>
       {isCut && <p class="notice">Only the newest 200 tasks: filter for others.</p>}
-    </section>
+    </PageFrame>
   );
 }
 
@@ -92,9 +82,7 @@ function Board({ tasks, members, chosen, onChange }: BoardProps) {
         event.preventDefault();
         over.value = placeOf(event);
       }}
-      onDragLeave={() => {
-        over.value = undefined;
-      }}
+      onDragLeave={() => (over.value = undefined)}
       onDrop={(event) => void drop(event)}
     >
       <ul aria-label="Members">
@@ -141,12 +129,13 @@ function placeOf({ target }: DragEvent): HTMLElement | undefined {
 }
 
 function Card({ task, isChosen }: { readonly task: Task; readonly isChosen: boolean }) {
+  const now = useNow(task.lease?.until ? 1_000 : undefined);
   const waits = task.waiting_for.map((id) => `#${id.split('.').at(-1)}`);
   const facts = [
     task.owner ?? task.assignee ?? 'nobody',
     ['failed', 'cancelled', 'stale'].includes(task.status) && task.status,
     task.percent > 0 && `${task.percent}%`,
-    task.lease && leaseText(task.lease.until),
+    task.lease && leaseText(task.lease.until, now),
     waits.length > 0 && `waits for ${waits.join(' ')}`,
     task.judging && 'gates judge it',
     task.question && 'asks you',
@@ -167,9 +156,8 @@ function Card({ task, isChosen }: { readonly task: Task; readonly isChosen: bool
   );
 }
 
-/** Each reading of the board moves the clock on. */
-function leaseText(until: string | null): string {
+function leaseText(until: string | null, now: number): string {
   if (until === null) return 'its turn runs';
-  const seconds = Math.max(0, Math.round((Date.parse(until) - Date.now()) / 1_000));
+  const seconds = Math.max(0, Math.round((Date.parse(until) - now) / 1_000));
   return `lease ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
