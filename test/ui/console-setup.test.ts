@@ -111,6 +111,45 @@ describe('IN-7 the set-up pages of the console', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('writes a skill, changes its instructions, and removes it; who may only read sees them', async () => {
+    const { page, complaints } = await open('skills?new=true');
+    const form = page.getByRole('region', { name: 'New skill' });
+    await form.getByLabel('SKILL.md').fill('No front matter.');
+    await button(page, 'Publish').click();
+    await sees(page, /front matter/);
+    const skill = (what: string) => `---\nname: tea\ndescription: Makes tea.\n---\n\n${what} – 茶\n`;
+    await form.getByLabel('SKILL.md').fill(skill('Boil water.'));
+    await button(page, 'Publish').click();
+    await page.getByRole('heading', { name: 'tea' }).waitFor();
+    assert.equal(await page.getByLabel('SKILL.md').inputValue(), skill('Boil water.'));
+    const files = [
+      { path: 'SKILL.md', content: Buffer.from(skill('Boil.')).toString('base64') },
+      { path: 'cup.md', content: Buffer.from([0, 255]).toString('base64') },
+    ];
+    await stack.ask('PUT', '/v1/skills/tea', { body: { files } });
+    await page.reload();
+    await sees(page, /SKILL\.md, cup\.md/);
+    await page.getByLabel('SKILL.md').fill(skill('Stir.'));
+    await page.getByLabel('Found by').selectOption('public');
+    await button(page, 'Save').click();
+    await sees(page, /Saved: version 3/);
+    await assertAccessible(page);
+    const { version, visibility, files: kept } = await read('/v1/skills/tea/files');
+    assert.deepEqual([version, visibility, kept.length], [3, 'public', 2]);
+    assert.ok(
+      kept.some(
+        ({ path, content }: { path: string; content: string }) => path === 'cup.md' && content === 'AP8=',
+      ),
+    );
+    const reader = await open('skills/tea', await stack.makeKey(['read']));
+    await reader.page.getByLabel('SKILL.md').waitFor();
+    assert.equal(await reader.page.getByLabel('SKILL.md').isDisabled(), true);
+    await button(page, 'Remove tea').click();
+    await button(page, 'Yes: Remove tea').click();
+    await sees(page, /None yet/);
+    assert.deepEqual([...complaints, ...reader.complaints], []);
+  });
+
   it('shows the next runs of a schedule in the time zone of the browser, pauses it and runs it', async () => {
     const { page, complaints } = await open('schedules', stack.key, 'Asia/Tokyo');
     await button(page, 'New schedule').click();

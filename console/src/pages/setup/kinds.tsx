@@ -5,6 +5,7 @@ import { AgentRules } from './agent-rules.tsx';
 import { ChannelPeople, LocalTime, McpTools, ScheduleRuns, ToolFacts } from './beside.tsx';
 import { defineKind } from './kind.ts';
 import { MadeKey, MadeNode, SecretForm } from './made.tsx';
+import { SkillFolder, SkillForm } from './skill-form.tsx';
 
 export const KINDS = [
   defineKind('agents', 'GET /v1/agents', {
@@ -45,8 +46,11 @@ export const KINDS = [
       description,
     ],
     empty: 'publish FOLDER',
+    make: ['New skill'],
+    MakeForm: SkillForm,
     page: 'show',
     remove: ['Remove', 'No agent finds it from its next step on.'],
+    Beside: SkillFolder,
   }),
   defineKind('mcp', 'GET /v1/mcp/servers', {
     title: 'MCP servers',
