@@ -22,6 +22,7 @@ import { fastPath } from './fast-path/feature.ts';
 import { handoffs } from './handoffs/feature.ts';
 import { hooks } from './hooks/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
+import { langgraph } from './langgraph/feature.ts';
 import { mail } from './mail/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
 import { mcp } from './mcp/feature.ts';
@@ -64,6 +65,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   handoffs,
   hooks,
   knowledge,
+  langgraph,
   mail,
   mcpServer,
   mcp,

@@ -68,6 +68,16 @@ const DOORS: Readonly<Record<string, object>> = {
     context: [{ description: 'page', value: 'start' }],
     resume: [{ interruptId: 'apr_none', status: 'resolved', payload: { approved: true, editedArgs: {} } }],
   },
+  '/v1/langgraph/threads/protocol/runs/wait': {
+    assistant_id: 'main',
+    input: { messages: [{ id: 'm1', role: 'user', content: [{ type: 'text', text: 'Hello.' }] }] },
+    stream_mode: ['values'],
+    multitask_strategy: 'enqueue',
+  },
+  '/v1/langgraph/threads/protocol-2/runs/stream': {
+    assistant_id: 'main',
+    command: { resume: { decisions: [{ type: 'edit', edited_action: { name: 'poke', args: {} } }] } },
+  },
   '/v1/a2a/main': { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: A2A_MESSAGE },
   '/v1/a2a/main/message:send': A2A_MESSAGE,
 };

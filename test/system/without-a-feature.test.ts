@@ -23,6 +23,7 @@ async function offered(features: readonly Feature[]) {
 const PROTOCOLS: ReadonlySet<string> = new Set([
   'a2a',
   'ag-ui',
+  'langgraph',
   'mcp-server',
   'oidc',
   'openai-api',
