@@ -112,12 +112,19 @@ export interface Stack extends TestApi {
   readonly worker: LiveWorker;
 }
 
+/** `settings` as text are those of the worker, and as an object those of the API. */
+interface StackOptions extends Omit<TestApiOptions, 'settings'>, Omit<LiveWorkerOptions, 'settings'> {
+  readonly settings?: string | Partial<ApiSettings>;
+}
+
 /** Starts everything: API, worker, Temporal, Postgres. */
-export async function startStack(options: TestApiOptions & LiveWorkerOptions = {}): Promise<Stack> {
-  const worker = await startLiveWorker(options);
+export async function startStack({ settings, ...options }: StackOptions = {}): Promise<Stack> {
+  const [ofWorker, ofApi] = typeof settings === 'string' ? [settings, {}] : [undefined, settings];
+  const worker = await startLiveWorker({ ...options, settings: ofWorker });
   const { pool, tenant, temporal } = worker;
   const url = String(pool.options.connectionString);
-  const api = await serve({ pool, url, tenant, temporal: options.temporal ?? temporal }, options, worker);
+  const parts = { pool, url, tenant, temporal: options.temporal ?? temporal };
+  const api = await serve(parts, { ...options, settings: ofApi }, worker);
   return {
     ...api,
     worker,
