@@ -1,19 +1,19 @@
 /** Handles an invocation of a node that takes its work from a task queue: it is sent, awaited, and recorded. */
-import { nodeWorkPlace } from '../contract/node.ts';
-import { openFromNode, sealForNode } from '../contract/node-seal.ts';
+import { NODE_WORK, nodeWorkPlace } from '../contract/node.ts';
+import { openPayload, sealPayload } from '#domain/payload-seal.ts';
 import { nodeResultSchema } from '../schema.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { endInvocation, giveUpInvocation, sendByQueue } from '../store/node-invocation-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { NodeQueues } from '../temporal.ts';
+import type { ActivitiesOnce, ActivityOnce } from '#temporal/activity-once.ts';
 import { isStopped } from '#activities/attempt.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
 export interface QueueParts {
   readonly pool: Pool;
   readonly sealer: Sealer;
-  readonly nodeQueues: NodeQueues;
+  readonly once: ActivitiesOnce;
 }
 
 const UNSUPPORTED = {
@@ -27,7 +27,7 @@ const UNSUPPORTED = {
  * starts once.
  */
 export async function workByQueue(
-  { pool, sealer, nodeQueues }: QueueParts,
+  { pool, sealer, once }: QueueParts,
   { tenant, callId, signal }: Pick<RunningCall, 'tenant' | 'callId' | 'signal'>,
 ): Promise<boolean> {
   const due = await sendByQueue(pool, sealer, tenant, callId);
@@ -35,21 +35,21 @@ export async function workByQueue(
   const { node, queue, key, milliseconds, capability, params } = due;
   const id = `node/${tenant}/${callId}`;
   const iv = crypto.getRandomValues(new Uint8Array(12));
-  const bytes = await sealForNode(key, nodeWorkPlace(id, 'asked'), iv, {
+  const bytes = await sealPayload(key, nodeWorkPlace(id, 'asked'), iv, {
     id: callId,
     capability,
     params,
     milliseconds,
   });
   try {
-    const received = await nodeQueues.run({ id, queue, request: bytes, milliseconds }, signal);
+    const received = await once.run(activityOf({ id, queue, request: bytes }, milliseconds), signal);
     const result =
       received === 'unsupported'
         ? UNSUPPORTED
         : typeof received === 'string'
           ? undefined
           : // Another client of its queue may have sent it.
-            await openFromNode(key, nodeWorkPlace(id, 'result'), received.result).then(
+            await openPayload(key, nodeWorkPlace(id, 'result'), received.result).then(
               (value) => nodeResultSchema.safeParse(value).data,
               () => undefined,
             );
@@ -58,7 +58,33 @@ export async function workByQueue(
     return true;
   } catch (error) {
     // The node is notified of a stop if possible; its row says that it may have been done.
-    if (isStopped(signal)) await nodeQueues.cancel(id).catch(() => undefined);
+    if (isStopped(signal)) await once.cancel(id).catch(() => undefined);
     throw error;
   }
+}
+
+/** Extra time, so that the node's own clock ends it first. */
+const GRACE_MS = 5_000;
+
+/**
+ * `milliseconds`: what it may take, including its wait for the node. With 0 or less, the time is over, and it does not
+ * start any more.
+ */
+function activityOf(
+  work: Pick<ActivityOnce, 'id' | 'queue' | 'request'>,
+  milliseconds: number,
+): ActivityOnce {
+  const { type, heartbeatMs } = NODE_WORK;
+  const terms = {
+    scheduleToStartTimeout: milliseconds,
+    scheduleToCloseTimeout: milliseconds + GRACE_MS,
+    heartbeatTimeout: heartbeatMs,
+    retry: { maximumAttempts: 1 },
+  };
+  return {
+    ...work,
+    type,
+    terms: milliseconds > 0 ? terms : undefined,
+    isOver: milliseconds <= -GRACE_MS,
+  };
 }

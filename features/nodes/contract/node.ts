@@ -36,6 +36,9 @@ export const CLOSED = { revoked: 4401, replaced: 4409, wrong: 4400 } as const;
  */
 export const NODE_WORK = { type: 'node_invoke', heartbeatMs: PING_MS } as const;
 
+/** Purpose of the key that seals what goes to a node by its queue; it is derived from the node's token. */
+export const NODE_SEAL = 'node-seal';
+
 /** The task queue of a node. The server chooses it, so that no two nodes share one. */
 export function nodeQueue(tenant: string, id: string): string {
   return `node/${tenant}/${id}`;

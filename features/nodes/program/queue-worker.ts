@@ -7,8 +7,8 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import type { OfficialSettings } from '#config/temporal-connection.ts';
-import { NODE_LIMITS, NODE_WORK, nodeWorkPlace, PING_MS, timeLeft } from '../contract/node.ts';
-import { nodeKeyOf, openFromNode, sealForNode } from '../contract/node-seal.ts';
+import { NODE_LIMITS, NODE_SEAL, NODE_WORK, nodeWorkPlace, PING_MS, timeLeft } from '../contract/node.ts';
+import { deriveSealKey, openPayload, sealPayload } from '#domain/payload-seal.ts';
 import { nodeGreetedSchema } from '../schema.ts';
 import { jsonObjectSchema } from '#domain/schema/scalars.ts';
 import { createRunner, type NodeConnectionParts, revoked, type Runner } from './node-connection.ts';
@@ -32,7 +32,7 @@ export async function workOnQueue(parts: QueueWorkerParts): Promise<void> {
       connection,
       namespace,
       taskQueue,
-      activities: { [NODE_WORK.type]: createActivity(runner, await nodeKeyOf(token)) },
+      activities: { [NODE_WORK.type]: createActivity(runner, await deriveSealKey(token, NODE_SEAL)) },
       maxConcurrentActivityTaskExecutions: NODE_LIMITS.atOnce,
       shutdownGraceTime: 0,
     });
@@ -57,7 +57,7 @@ function createActivity(
 ): (sealed: Uint8Array) => Promise<Uint8Array> {
   return async (sealed) => {
     const { activityId: work, scheduledTimestampMs: since } = activityInfo();
-    const request = requestSchema.parse(await openFromNode(key, nodeWorkPlace(work, 'asked'), sealed));
+    const request = requestSchema.parse(await openPayload(key, nodeWorkPlace(work, 'asked'), sealed));
     const alive = setInterval(() => heartbeat(), NODE_WORK.heartbeatMs / 5);
     const stop = (): void => runner.hear({ type: 'cancel', id: request.id });
     cancellationSignal().addEventListener('abort', stop, { once: true });
@@ -69,7 +69,7 @@ function createActivity(
       });
       if (!result) throw new Error(`${request.id} runs already`);
       const iv = crypto.getRandomValues(new Uint8Array(12));
-      return await sealForNode(key, nodeWorkPlace(work, 'result'), iv, result);
+      return await sealPayload(key, nodeWorkPlace(work, 'result'), iv, result);
     } finally {
       clearInterval(alive);
     }

@@ -6,8 +6,8 @@ import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Failure } from '#domain/errors.ts';
-import { NODE_LIMITS, nodeQueue, offeredCapabilities } from '../contract/node.ts';
-import { nodeKeyOf } from '../contract/node-seal.ts';
+import { NODE_LIMITS, NODE_SEAL, nodeQueue, offeredCapabilities } from '../contract/node.ts';
+import { deriveSealKey } from '#domain/payload-seal.ts';
 import { NODE_JOIN, nodes } from '../resource.ts';
 import { nodeGreetedSchema, nodeHelloSchema } from '../schema.ts';
 import { listInvocations } from '../store/node-invocation-store.ts';
@@ -97,7 +97,7 @@ function addJoining(app: Api, { pool, secrets }: Pick<ApiDeps, 'pool' | 'secrets
     },
     async ({ body: { code, token } }) => {
       const [, id, secret] = CODE.exec(code.toUpperCase()) ?? [];
-      const request = { hash: hashOf(token), key: await nodeKeyOf(token) };
+      const request = { hash: hashOf(token), key: await deriveSealKey(token, NODE_SEAL) };
       const name =
         id && secret && (await joinNode(pool, secrets.sealer, { id, hash: hashOf(secret) }, request));
       if (!name) throw new Failure('Unauthorized', 'The pairing code is wrong, was used or has expired');

@@ -1,24 +1,26 @@
 /**
- * Seals what goes between a node and its server through Temporal, which stores it. The key is derived from the node's
- * token.
+ * Seals what goes through Temporal to programs that do not have our keys: Temporal stores it, and only the program can
+ * read it. The key is derived from a credential that the program has.
  */
 const ALGORITHM = 'AES-GCM';
 const IV_BYTES = 12;
 
 /**
- * Derived by HKDF (RFC 5869), so that what a row has in clear text to find the node is no key. The token is random
- * enough by itself.
+ * Derived by HKDF (RFC 5869), so that a stored hash of the credential is no key. `purpose` keeps keys of one credential
+ * apart. The credential must be random.
  */
-export async function nodeKeyOf(token: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function deriveSealKey(credential: string, purpose: string): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
-  const from = await crypto.subtle.importKey('raw', encoder.encode(token), 'HKDF', false, ['deriveBits']);
-  const info = encoder.encode('node-seal');
+  const from = await crypto.subtle.importKey('raw', encoder.encode(credential), 'HKDF', false, [
+    'deriveBits',
+  ]);
+  const info = encoder.encode(purpose);
   const parameters = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
   return new Uint8Array(await crypto.subtle.deriveBits(parameters, from, 256));
 }
 
-/** `place` says what it is and for which invocation, so that none can replace another. `iv` is 12 random bytes. */
-export async function sealForNode(
+/** `place` says what it is and for which work, so that none can replace another. `iv` is 12 random bytes. */
+export async function sealPayload(
   key: Uint8Array<ArrayBuffer>,
   place: string,
   iv: Uint8Array<ArrayBuffer>,
@@ -33,8 +35,8 @@ export async function sealForNode(
   return whole;
 }
 
-/** Throws when it is sealed under another token, or for another place. */
-export async function openFromNode(
+/** Throws when it is sealed under another key, or for another place. */
+export async function openPayload(
   key: Uint8Array<ArrayBuffer>,
   place: string,
   sealed: Uint8Array,

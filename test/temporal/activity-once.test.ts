@@ -1,13 +1,17 @@
-/**
- * Nodes on a task queue: what a Temporal server does not support, does not know or does not answer is distinguished.
- */
+/** Activities without a workflow: what a Temporal server does not support, does not know or does not answer is distinguished. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ActivityClient, ActivityNotFoundError, ServiceError } from '@temporalio/client';
 import { Failure } from '#domain/errors.ts';
-import { nodeQueuesOf } from '../temporal.ts';
+import { activitiesOnceOf } from '#temporal/activity-once.ts';
 
-const WORK = { id: 'node/t/c', queue: 'q', request: new Uint8Array(1), milliseconds: 1_000 };
+const WORK = {
+  id: 'node/t/c',
+  type: 'work',
+  queue: 'q',
+  request: new Uint8Array(1),
+  terms: { scheduleToCloseTimeout: 1_000 },
+};
 
 const ofGrpc = (code: number): Error =>
   Object.assign(new Error('refused'), { code, details: 'refused', metadata: {} });
@@ -17,7 +21,7 @@ function queuesOf(code: number) {
   const start = () => Promise.reject(new Error('Failed to start activity', { cause: ofGrpc(code) }));
   const connection = { withAbortSignal: () => Promise.reject(new Error('nothing was begun')) };
   const activity = { start } as unknown as ActivityClient;
-  return nodeQueuesOf({ activity, connection: connection as never, ask: (request) => request() });
+  return activitiesOnceOf({ activity, connection: connection as never, ask: (request) => request() });
 }
 
 /** Queues of a server that starts everything, and answers waiting clients with this error; `begun` has the ids. */
@@ -32,7 +36,7 @@ function waitingOf(error: Error) {
     }),
   };
   const connection = { withAbortSignal: (_signal: AbortSignal, request: () => unknown) => request() };
-  const queues = nodeQueuesOf({
+  const queues = activitiesOnceOf({
     activity: activity as never,
     connection: connection as never,
     ask: (request) => request(),
@@ -40,7 +44,7 @@ function waitingOf(error: Error) {
   return { begun: started, queues };
 }
 
-describe('TL nodes on a task queue of Temporal, from its client', () => {
+describe('activities without a workflow, from their client', () => {
   const { signal } = new AbortController();
   const AWAY = new ServiceError('Failed to get activity result', { cause: ofGrpc(14) });
 
@@ -56,14 +60,14 @@ describe('TL nodes on a task queue of Temporal, from its client', () => {
     const isAway = (error: unknown): boolean => error instanceof Failure && error.type === 'Unavailable';
     const { begun, queues } = waitingOf(AWAY);
     await assert.rejects(queues.run(WORK, signal), isAway);
-    await assert.rejects(queues.run({ ...WORK, milliseconds: -1 }, signal), isAway);
-    assert.equal(await queues.run({ ...WORK, milliseconds: -60_000 }, signal), 'unknown');
+    await assert.rejects(queues.run({ ...WORK, terms: undefined }, signal), isAway);
+    assert.equal(await queues.run({ ...WORK, terms: undefined, isOver: true }, signal), 'unknown');
     assert.deepEqual(begun, [WORK.id]);
   });
 
   it('what it does not know is not begun when its time is over, and its outcome is unknown', async () => {
     const { begun, queues } = waitingOf(new ActivityNotFoundError('not found'));
-    assert.equal(await queues.run({ ...WORK, milliseconds: 0 }, signal), 'unknown');
+    assert.equal(await queues.run({ ...WORK, terms: undefined }, signal), 'unknown');
     assert.deepEqual(begun, []);
   });
 });
