@@ -14,6 +14,7 @@ import { browser } from './browser/feature.ts';
 import { canvas } from './canvas/feature.ts';
 import { channels } from './channels/feature.ts';
 import { webConsole } from './console/feature.ts';
+import { codeTools } from './code-tools/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
 import { evaluation } from './evaluation/feature.ts';
 import { demo } from './demo/feature.ts';
@@ -57,6 +58,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   canvas,
   channels,
   webConsole,
+  codeTools,
   customTools,
   evaluation,
   demo,

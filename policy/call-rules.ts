@@ -72,7 +72,8 @@ export type CallStep =
   | 'allowed_always'
   | 'arguments'
   | 'mcp_grant'
-  | 'client_tool';
+  | 'client_tool'
+  | 'tool';
 
 interface Decided {
   readonly step: CallStep;
@@ -201,7 +202,7 @@ export function createCallRules(deps: {
       if (always) return always;
       if (found?.rule.decision === 'ask') return byRule(found);
       if (command) return verdictOf(command);
-      return found ? byRule(found) : byList(decision);
+      return found ? byRule(found) : byTool(call.tool, decision);
     },
 
     outside(used) {
@@ -215,7 +216,7 @@ export function createCallRules(deps: {
       if (denial) return denial;
       if (isOfClient(call.tool)) return AT_CLIENT;
       const found = ruleOn({ ...call, args: {} }, null);
-      return found ? byRule(found) : byList(decision);
+      return found ? byRule(found) : byTool(call.tool, decision);
     },
 
     alwaysOffer({ tool, args, definition, place, quorum = 1 }) {
@@ -274,7 +275,8 @@ function grantDenial(tool: Tool, { agent, context }: RuleScope): Verdict | undef
   return reason === undefined ? undefined : { verdict: 'deny', reason, step: 'mcp_grant', rule: null };
 }
 
-function byList({ step, rule }: ToolDecision): Verdict {
+function byTool({ asks, name }: Tool, { step, rule }: ToolDecision): Verdict {
+  if (asks !== undefined) return { verdict: 'ask', reason: asks, step: 'tool', rule: name };
   return { verdict: 'allow', step, rule };
 }
 

@@ -133,6 +133,8 @@ export interface ToolSpec<Input, Needs> {
    * as one that changes things.
    */
   readonly onlyReads?: (args: Readonly<Record<string, unknown>>) => boolean;
+  /** Why people decide about each call, unless a rule or an earlier decision allows it. */
+  readonly asks?: string;
   /** Its results come from outside, and are marked (domain/text/outside-text.ts). */
   readonly outside?: true;
   readonly input: z.ZodType<Input>;

@@ -52,8 +52,8 @@ export interface ActivitiesOnce {
   cancel(id: string): Promise<void>;
 }
 
-/** Type of the failure of an activity that its program could not begin: as if it was never sent. */
-export const NOT_BEGUN = 'NotBegun';
+/** Type of the failure of an activity that its program could not start: as if it was never sent. */
+export const NOT_STARTED = 'NotStarted';
 
 /** A code of gRPC. */
 const UNIMPLEMENTED = 12;
@@ -67,7 +67,7 @@ function isUnsupported({ cause }: { readonly cause?: unknown }): boolean {
 function isUnsent(cause: unknown): boolean {
   return (
     (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') ||
-    (cause instanceof ApplicationFailure && cause.type === NOT_BEGUN)
+    (cause instanceof ApplicationFailure && cause.type === NOT_STARTED)
   );
 }
 

@@ -229,6 +229,18 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     agents: ['quokka'],
     env: [{ name: 'X_TOKEN', value: `${TENANT_WORD}-of-cli` }],
   });
+  await make('PUT', '/v1/tool-hosts/quokka', {
+    seal_key: Buffer.alloc(32).toString('base64'),
+    tools: [
+      {
+        name: 'quokka_code',
+        description: TENANT_WORD,
+        parameters: { type: 'object', properties: {} },
+        replay: 'read',
+        hash: '00000000-0000-4000-8000-000000000000',
+      },
+    ],
+  });
   await make('PUT', '/v1/remote-agents/quokka', {
     url: `https://${TENANT_WORD}.test/agent/`,
     description: TENANT_WORD,

@@ -43,6 +43,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     servers: { values: ['quokka'] },
     grants: { values: ['agent', 'quokka'] },
     'remote-agents': { values: ['quokka'] },
+    'tool-hosts': { values: ['quokka'] },
     requests: { values: [has.request], isAnns: true },
     nodes: { values: ['quokka'] },
     proposals: { values: [has.proposal] },

@@ -1,0 +1,63 @@
+/** What a worker and a tool host agree on: the activities, and what is sealed in their payloads. */
+import type { ToolErrorCode } from '#domain/errors.ts';
+
+/**
+ * `run`: one run of a tool. `probe`: finds out whether a lost run took effect. A host that is silent for `heartbeatMs`
+ * counts as dead.
+ */
+export const HOST_WORK = {
+  run: 'run_code_tool',
+  probe: 'probe_code_tool',
+  heartbeatMs: 9_000,
+} as const;
+
+export const HOST_LIMITS = {
+  /** Tool hosts of a tenant. */
+  hosts: 20,
+  /** Tools of one host. */
+  tools: 100,
+  /** Characters of what a tool returns. */
+  output: 500_000,
+  /** Characters of the JSON Schema of a tool's arguments. */
+  parameters: 32_768,
+  /** Characters of a secret's value that is sent to a host. */
+  secret: 16_384,
+  /** Calls that one host runs at once. */
+  atOnce: 50,
+  timeoutSeconds: 86_400,
+} as const;
+
+/** Purpose of the key that seals payloads for a host; it is derived from the host's API key. */
+export function sealPurpose(host: string): string {
+  return `tool-host/${host}`;
+}
+
+/** The task queue of a host. The server chooses it, so that no two tenants share one. */
+export function hostQueue(tenant: string, host: string): string {
+  return `tools/${tenant}/${host}`;
+}
+
+/** The place of a payload, for sealing and opening it. */
+export function hostWorkPlace(activity: string, part: 'request' | 'result'): string {
+  return `${activity}/${part}`;
+}
+
+export interface HostRequest {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly context: {
+    readonly idempotencyKey: string;
+    readonly agent: string;
+    readonly user: string | null;
+    readonly session: string;
+    readonly turn: string;
+    readonly call: string;
+  };
+}
+
+/** `nothing`: a probe found that the call has not taken effect. */
+export type HostResult =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly code: ToolErrorCode; readonly message: string }
+  | { readonly nothing: true };

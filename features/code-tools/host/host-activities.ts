@@ -1,0 +1,149 @@
+/** The activities of a tool host: they open a request, run the tool, and seal what it returns. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { z } from 'zod';
+import { openPayload, sealPayload } from '#domain/payload-seal.ts';
+import { NOT_STARTED } from '#temporal/activity-once.ts';
+import { HOST_LIMITS, HOST_WORK, type HostRequest, type HostResult, hostWorkPlace } from '../contract.ts';
+import { hostRequestSchema } from '../schema.ts';
+import type { CodeTool, ToolContext } from '../sdk.ts';
+
+type Tools = ReadonlyMap<string, CodeTool>;
+
+/** How long a tool whose time is over may take to notice it. */
+const NOTICE_MS = 2_000;
+
+export function createHostActivities(tools: Tools, key: Uint8Array<ArrayBuffer>) {
+  const activity = (perform: (request: HostRequest) => Promise<HostResult>) => async (sealed: Uint8Array) => {
+    const { activityId } = activityInfo();
+    const request = await readRequest(key, activityId, sealed);
+    const alive = setInterval(() => heartbeat(), HOST_WORK.heartbeatMs / 4);
+    try {
+      const iv = crypto.getRandomValues(new Uint8Array(12));
+      return await sealPayload(key, hostWorkPlace(activityId, 'result'), iv, await perform(request));
+    } finally {
+      clearInterval(alive);
+    }
+  };
+  return {
+    [HOST_WORK.run]: activity((request) => runTool(tools, request)),
+    [HOST_WORK.probe]: activity((request) => probeTool(tools, request)),
+  };
+}
+
+async function readRequest(
+  key: Uint8Array<ArrayBuffer>,
+  activity: string,
+  sealed: Uint8Array,
+): Promise<HostRequest> {
+  try {
+    return hostRequestSchema.parse(await openPayload(key, hostWorkPlace(activity, 'request'), sealed));
+  } catch {
+    const words = 'this host cannot open it: it is sealed for a host with another API key';
+    throw ApplicationFailure.nonRetryable(words, NOT_STARTED);
+  }
+}
+
+/** Throws when the host ends or the call is cancelled: what came of the run is then unknown. */
+async function runTool(tools: Tools, request: HostRequest): Promise<HostResult> {
+  const found = inputOf(tools, request);
+  if ('ok' in found) return found;
+  const { tool, input } = found;
+  try {
+    const { output } = await withinTime(tool, request, (context) => tool.run(input, context));
+    return output === undefined
+      ? { ok: false, code: 'Timeout', message: `it was not done within ${secondsOf(tool)} s` }
+      : { ok: true, text: hide(request, textOf(output.value)) };
+  } catch (error) {
+    cancellationSignal().throwIfAborted();
+    const words = error instanceof Error ? error.message : String(error);
+    return { ok: false, code: 'ExecutionFailed', message: hide(request, words).slice(0, 10_000) };
+  }
+}
+
+/** Throws when the probe does, so that it is tried again. */
+async function probeTool(tools: Tools, request: HostRequest): Promise<HostResult> {
+  const found = inputOf(tools, request);
+  if ('ok' in found) return found;
+  const { tool, input } = found;
+  const { output } = await withinTime(tool, request, (context) => {
+    if (!tool.probe) throw new Error(`${request.tool} has no probe`);
+    return tool.probe(input, context);
+  });
+  if (output === undefined) throw new Error(`the probe of ${request.tool} has not answered`);
+  return output.value === undefined
+    ? { nothing: true }
+    : { ok: true, text: hide(request, textOf(output.value)) };
+}
+
+function inputOf(
+  tools: Tools,
+  { tool: name, input }: HostRequest,
+): { readonly tool: CodeTool; readonly input: unknown } | Extract<HostResult, { ok: false }> {
+  const tool = tools.get(name);
+  if (!tool) return { ok: false, code: 'NotFound', message: `this host no longer has a tool ${name}` };
+  const parsed = tool.input.safeParse(input);
+  return parsed.success
+    ? { tool, input: parsed.data }
+    : { ok: false, code: 'InvalidArgs', message: z.prettifyError(parsed.error).slice(0, 10_000) };
+}
+
+/** What it has returned; absent when its time was over. */
+interface Ended {
+  readonly output?: { readonly value: unknown };
+}
+
+async function withinTime(
+  tool: CodeTool,
+  { context, secrets }: HostRequest,
+  work: (context: ToolContext) => unknown,
+): Promise<Ended> {
+  const late = AbortSignal.timeout(secondsOf(tool) * 1_000);
+  const ended = cancellationSignal();
+  const signal = AbortSignal.any([ended, late]);
+  const over = new Promise<Ended>((resolve, reject) => {
+    const settle = (): void => {
+      if (ended.aborted) return reject(ended.reason as Error);
+      sleep(NOTICE_MS).then(() => resolve({}), reject);
+    };
+    if (signal.aborted) settle();
+    else signal.addEventListener('abort', settle, { once: true });
+  });
+  try {
+    const run = async (): Promise<Ended> => ({
+      output: { value: await work({ ...context, secrets, signal }) },
+    });
+    return await Promise.race([run(), over]);
+  } catch (error) {
+    if (late.aborted && !ended.aborted) return {};
+    throw error;
+  }
+}
+
+function secondsOf({ timeout = 60 }: CodeTool): number {
+  return timeout;
+}
+
+function textOf(output: unknown): string {
+  const text =
+    output === undefined || output === null
+      ? 'Done.'
+      : typeof output === 'string'
+        ? output
+        : (JSON.stringify(output) ?? String(output));
+  return text.length <= HOST_LIMITS.output
+    ? text
+    : `${text.slice(0, HOST_LIMITS.output)}\n[cut: it returned ${text.length} characters]`;
+}
+
+/** Values shorter than this would be found in words. */
+const MIN_SECRET = 6;
+
+/** Workers hide all secrets of the tenant; this hides them before they leave the process. */
+function hide({ secrets }: HostRequest, text: string): string {
+  let hidden = text;
+  for (const [name, value] of Object.entries(secrets))
+    if (value.length >= MIN_SECRET) hidden = hidden.replaceAll(value, `[secret ${name}]`);
+  return hidden;
+}

@@ -1,0 +1,38 @@
+/** Runs the calls of tools that hosts have registered. */
+import type { WorkerPart } from '#domain/feature.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
+import { createGoneTool } from '#policy/gone-tool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { activitiesOnceOf } from '#temporal/activity-once.ts';
+import type { WorkerCore } from '#workers/worker-core.ts';
+import { catalogedTool } from './code-tool.ts';
+import { runOnHost } from './run-on-host.ts';
+import { hasToolHosts, readSealKey, readToolOfCall } from './store.ts';
+
+export function createWorkerPart({ pool, sealer, resolveOf, temporal }: WorkerCore): WorkerPart {
+  const once = activitiesOnceOf(temporal.clients);
+  return {
+    hasTemporalClients: () => hasToolHosts(pool),
+    addedTools: {
+      isLikely: (name) => !name.includes('__'),
+      async find({ tenant, call }) {
+        const db = forTenant(pool, tenant);
+        const row = await readToolOfCall(db, call);
+        if (!row) return undefined;
+        const { name } = row.definition;
+        if (row.is_deleted) return { tool: createGoneTool(name, 'was deleted'), isGone: false };
+        const run = (_deps: object, input: unknown, running: RunningCall) =>
+          runOnHost({
+            readSealKey: () => readSealKey(db, sealer, row.host),
+            resolveOf,
+            once,
+            row,
+            input,
+            call: running,
+          });
+        // A repeated run finds what a lost attempt began.
+        return { tool: { ...catalogedTool(row), run, probe: run }, isGone: false };
+      },
+    },
+  };
+}
