@@ -81,7 +81,7 @@ describe('IN-11 useChat in a browser', { skip }, () => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(
-      `${site.url}/#${new URLSearchParams({ id, api: `${stack.url}/v1/ui/${agent}`, token: key })}`,
+      `${site.url}/#${new URLSearchParams({ id, api: `${stack.url}/v1/ui/${agent}`, token: key }).toString()}`,
     );
     await page.getByRole('textbox').waitFor();
     return {
