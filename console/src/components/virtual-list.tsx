@@ -32,12 +32,16 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const rows = useRef<ResizeObserver | undefined>(undefined);
   rows.current ??= new ResizeObserver((entries) => {
+    let isOther = false;
     for (const { target, borderBoxSize } of entries) {
       const key = target instanceof HTMLElement ? target.dataset['key'] : undefined;
       const height = borderBoxSize[0]?.blockSize ?? 0;
-      if (key !== undefined && target.isConnected) heights.current.set(key, height);
+      if (key === undefined || !target.isConnected) continue;
+      isOther ||= Math.abs((heights.current.get(key) ?? estimate) - height) >= 1;
+      heights.current.set(key, height);
     }
-    redraw(undefined);
+    // Rows that are as high as was assumed are drawn once.
+    if (isOther) redraw(undefined);
   });
 
   useEffect(() => {

@@ -80,7 +80,7 @@ function Run({ turn, reload }: { readonly turn: Turn; readonly reload: () => voi
             items={rows}
             keyOf={({ key }) => key}
             label="Steps of the run"
-            estimate={49}
+            estimate={40}
             onEnd={onEnd}
             shown={chosen}
           >
