@@ -51,7 +51,7 @@ async function logIn(browser: Browser, program: Program, options: object): Promi
   const page = await browser.newPage({ ...options, locale: 'en-US', reducedMotion: 'reduce' });
   const { body } = await program.ask('POST', '/v1/console/links', {});
   await page.goto(body.url);
-  await page.waitForURL((url) => !url.pathname.includes('login'));
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
   return page;
 }
 
