@@ -155,6 +155,14 @@ export interface BrowserPage {
  */
 export interface FeatureDeps {
   /**
+   * Begins the login that an approval asks its user for (`form.login`), or with an empty user one that is for all;
+   * `base` is where people reach the API. @throws Failure NotFound, Conflict, Unprocessable
+   */
+  beginLogin?(
+    at: { readonly tenant: string; readonly server: string; readonly user: string },
+    base: string,
+  ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
+  /**
    * The files that a message attaches, in the order of their names. Absent without a feature that stores files. @throws
    * Failure Unprocessable for a name of a file that the user may not read
    */

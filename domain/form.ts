@@ -183,7 +183,8 @@ function formatProblem({ format }: FormField, value: string): string | undefined
 }
 
 /** The form in lines for people. `fields` describe the `args` of an answer. */
-export function formLines({ server, message, url, prompt, fields }: McpForm): string[] {
+export function formLines({ server, message, url, prompt, login, fields }: McpForm): string[] {
+  if (login) return [message];
   return [
     `the MCP server ${server} asks: ${message}`,
     ...(prompt ? promptLines(prompt) : []),

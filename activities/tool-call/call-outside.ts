@@ -87,22 +87,29 @@ function answerOf(sealer: Sealer, tenant: string, { form }: RunnableCall): CallO
 export async function newForm(
   { scrubber, sealer, needsToken, approvalSeconds }: OutsideDeps,
   { tenant, call }: RunToolInput,
-  { tool }: RunnableCall,
+  { tool, context: { user } }: RunnableCall,
   { form: request, left }: PendingForm,
 ): Promise<NewForm> {
   const form = storableJson(scrubber.args({ ...request }) as unknown as typeof request);
   const args = scrubber.args(standardAnswer(form));
   const words = form.message.replace(/\s+/g, ' ');
+  const decision_token = (await needsToken(tenant)) ? { decision_token: true as const } : {};
   return {
     id: `${approvalIdOf(tenant, call)}:asks-${left.asks}`,
     form,
     args,
-    summary: scrubber.preview(`${tool} asks: ${words}`, SUMMARY),
+    summary: scrubber.preview(
+      form.login ? `${tool}: log in at ${form.server}` : `${tool} asks: ${words}`,
+      SUMMARY,
+    ),
     digest: callDigest(`${tool}?`, args),
-    reason: `the MCP server ${form.server} asks this while it works at the call`,
+    reason: form.login
+      ? `the call needs a login of ${user ?? 'its user'} at the MCP server ${form.server}`
+      : `the MCP server ${form.server} asks this while it works at the call`,
     always: NEVER,
     words: NEVER.refused,
-    terms: (await needsToken(tenant)) ? { decision_token: true } : {},
+    // Nobody can log in for somebody else.
+    terms: { ...decision_token, ...(form.login && user !== undefined && { approvers: { users: [user] } }) },
     outside: sealer.seal(JSON.stringify(left), leftPlace(tenant, call)),
     expires: approvalSeconds,
   };

@@ -9,6 +9,10 @@ export const mcpFormSchema = z.object({
   server: z.string(),
   message: z.string(),
   url: z.string().optional().describe('To be opened; approved when it is done'),
+  login: z
+    .literal('mcp')
+    .optional()
+    .describe('The user of the turn must log in at the server; approved by itself when that is done'),
   prompt: z
     .object({
       system: z.string(),

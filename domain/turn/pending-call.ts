@@ -25,6 +25,8 @@ export interface PendingExternalCall {
    * (2025-11-25).
    */
   readonly isHeld?: true;
+  /** Nothing of it was sent: its user has no login there, and is asked for one. */
+  readonly login?: true;
   /** Kept before it is sent: without `task`, it is unknown whether the provider has it. */
   readonly order?: MediaOrder;
 }

@@ -29,7 +29,7 @@ export function askingPage(row: ApprovalRow, { user, decision, tried }: DeciderV
     `<p class="who">You decide as <strong>${marked(user)}</strong></p>
 ${row.form ? question(row.form) : call(row)}
 <dl>${shown.join('')}</dl>
-${mayDecide('approve') ? form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${row.form ? 'Send' : 'Approve'}</button>`) : ''}
+${mayDecide('approve') ? form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${agreeing(row)}</button>`) : ''}
 ${mayDecide('edit') ? changing(row, tried) : ''}
 ${mayDecide('reject') ? form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>') : ''}`,
   );
@@ -61,8 +61,23 @@ ${escapeHtml(tried?.args ?? editable(row.args))}</textarea><button class="approv
   return `<details${tried ? ' open' : ''}><summary>Change it before it runs</summary>${form(row, 'edit', area)}</details>`;
 }
 
+function agreeing({ form }: ApprovalRow): string {
+  if (form?.login) return 'Log in';
+  return form ? 'Send' : 'Approve';
+}
+
+/** The page that leads to the server's login. */
+export function loginPage(server: string, url: string): string {
+  return page(
+    'Log in',
+    `<h1>Log in at ${marked(server)}</h1>
+<p><a href="${escapeHtml(url)}" rel="noreferrer">Go to its login</a>. It works once, for ten minutes. The agent goes on by itself when you have logged in.</p>`,
+  );
+}
+
 /** A question of an MCP server. Anyone may have written its words, so no link is made of them. */
-function question({ server, message, url, prompt }: McpForm): string {
+function question({ server, message, url, prompt, login }: McpForm): string {
+  if (login) return `<h1>Log in at ${marked(server)}</h1><pre>${marked(message)}</pre>`;
   const open =
     url === undefined
       ? ''

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { isOlder } from '#store/old-rows.ts';
 import type { RowPart } from '#store/row-parts.ts';
 
-/** The maker of the links in a channel's messages; they work while their user may decide there. */
+/** The maker of the links in a channel's messages; they work while their user may decide there, or may log in. */
 export function channelLinkMaker(key: string): string {
   return `channel ${key}`;
 }
@@ -15,6 +15,7 @@ export const rowPart: RowPart = {
     join channels c on c.tenant_id = p.tenant_id and c.key = p.channel_key
     join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id and w.enabled
     where p.tenant_id = l.tenant_id and ${channelLinkMaker('')} || p.channel_key = l.created_by and p.user_id = l.user_id
-      and p.may_decide)`,
+      and (p.may_decide or exists (select from approvals a
+        where a.tenant_id = l.tenant_id and a.id = l.approval_id and a.form ? 'login')))`,
   ofUser: ({ own }) => ({ before: [{ table: 'channel_people', where: own }] }),
 };

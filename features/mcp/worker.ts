@@ -4,8 +4,10 @@ import type { WorkerPart } from '#domain/feature.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
+import { endLogins } from './activities/end-logins.ts';
 import { createMcpServers } from './activities/mcp-servers.ts';
 import { runnableMcpTool } from './activities/run-mcp-tool.ts';
+import { endedLogins } from './store/mcp-login-store.ts';
 import { readMcpToolOfCall } from './store/mcp-tool-store.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
@@ -33,6 +35,12 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
         const found = await readMcpToolOfCall(forTenant(pool, tenant), call);
         return found && { tool: runnableMcpTool(found), isGone: found.found === null };
       },
+    },
+    // An API process may have died between a login and the decision, or found no worker.
+    async recover() {
+      const ended = await endedLogins(pool);
+      await endLogins({ pool, reach: core.temporal }, ended);
+      return ended.length;
     },
     close: () => mcp.close(),
   };

@@ -140,13 +140,13 @@ export function askAgain(
   });
 }
 
-/** The people who may decide this call also answer its server's question. */
+/** The people who may decide this call also answer its server's question, but a login is the user's own. */
 async function insertForm(tx: TenantTx, call: string, ask: NewForm): Promise<void> {
   await sql`
     insert into approvals (tenant_id, id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, terms, digest,
         reason, always, form, expires_at)
       select c.tenant_id, ${ask.id}, c.id, c.session_key, c.turn_id, t.agent_key, t.context ->> 'user', c.tool,
-        ${JSON.stringify(ask.args)}, ${ask.summary}, coalesce(a.terms, ${JSON.stringify(ask.terms)}), ${ask.digest}, ${ask.reason},
+        ${JSON.stringify(ask.args)}, ${ask.summary}, coalesce(${ask.form.login ? sql`null::jsonb` : sql`a.terms`}, ${JSON.stringify(ask.terms)}), ${ask.digest}, ${ask.reason},
         ${JSON.stringify(ask.always)}, ${JSON.stringify(ask.form)},
         date_trunc('milliseconds', now() + make_interval(secs => coalesce((a.terms ->> 'expires_seconds')::int, ${ask.expires})))
       from tool_calls c join turns t on t.tenant_id = c.tenant_id and t.id = c.turn_id

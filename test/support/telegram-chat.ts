@@ -26,11 +26,13 @@ export async function startTelegramChat(
   settings: object = {},
   agents: NonNullable<NonNullable<Parameters<typeof startStack>[0]>['agents']> = [],
   more = '',
+  egress?: NonNullable<Parameters<typeof startStack>[0]>['egress'],
 ): Promise<Chat> {
   const telegram = await startTelegram(t);
   const stack = await startStack({
     settings: `webhooks: { retrySeconds: ${RETRIES} }\nchannels: { telegram: { baseUrl: "${telegram.url}" } }\napi: { publicUrl: "https://agents.example.com" }\n${more}`,
     agents: [{ key: 'other', model: 'rehearsal/follow' }, ...agents],
+    ...(egress && { egress }),
   });
   t.after(() => stack.stop());
   const body = {

@@ -11,7 +11,7 @@ import { SCOPES } from '#domain/schema/api-key.ts';
 import { LINK_DECISIONS } from '../schema.ts';
 import { jsonObjectSchema, textSchema } from '#domain/schema/scalars.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { askingPage, isChangeable } from '../asking-page.ts';
+import { askingPage, isChangeable, loginPage } from '../asking-page.ts';
 import { type DecisionBody, sendDecision } from '#api/approvals/decide-as.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { noticePage } from '#api/server/html-page.ts';
@@ -82,6 +82,10 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<Ans
   if (link.decision !== null && link.decision !== decision)
     throw new Failure('Forbidden', `This link can only ${link.decision}`);
   if (link.used_at) throw new Failure('Conflict', 'This link was used');
+  const { login, server } = approval.form ?? {};
+  // Only the login itself decides.
+  if (login && server !== undefined && decision === 'approve')
+    return loginPage(server, await loginAddress(deps, request, link, server));
   const sender = {
     by: link.user_id,
     user: link.user_id,
@@ -100,6 +104,18 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<Ans
     const requested = { user: link.user_id, decision: link.decision, tried };
     return { status: FAILURES[error.type].status, page: askingPage(approval, requested, new Date()) };
   }
+}
+
+async function loginAddress(
+  { beginLogin, settings }: ApiDeps,
+  request: FastifyRequest,
+  { tenant_id: tenant, user_id: user }: ApprovalLinkRow,
+  server: string,
+): Promise<string> {
+  const base = settings.publicUrl ?? `${request.protocol}://${request.host}`;
+  const login = await beginLogin?.({ tenant, server, user }, base);
+  if (!login) throw new Failure('NotFound', `This installation has no logins at ${server} any more`);
+  return login.url;
 }
 
 function bodyOf(

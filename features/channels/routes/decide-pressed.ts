@@ -41,13 +41,13 @@ export async function decidePressed(
   const { id } = inbound;
   const pressed = readPress(inbound.press?.data ?? '');
   if (!pressed) return refusal(UNKNOWN);
-  if (!person?.may_decide)
-    return refusal('You may not decide here: nobody has paired you as somebody who may.');
   const posts = await postsOf(db, pressed.delivery);
   const post = posts.find(
     ({ approval_id, channel_key }) => approval_id !== null && channel_key === channel.key,
   );
   const approval = post?.approval_id && (await findApproval(db, post.approval_id));
+  if (!mayPress(person, approval || undefined))
+    return refusal('You may not decide here: nobody has paired you as somebody who may.');
   if (!approval) return refusal(UNKNOWN);
   const { decision } = pressed;
   if (decision === 'link') return giveLink(deps, tenant, channel, inbound, approval, person.user_id);
@@ -67,6 +67,11 @@ export async function decidePressed(
     if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
     return refusal(error.message);
   }
+}
+
+/** A login is its user's own, who need not be somebody who decides about calls. */
+function mayPress(person: Speaker | undefined, approval: ApprovalRow | undefined): person is Speaker {
+  return person !== undefined && (person.may_decide || approval?.form?.login !== undefined);
 }
 
 interface PressedWish {

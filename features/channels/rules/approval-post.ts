@@ -29,7 +29,7 @@ export function approvalPost(approval: ShownApproval, asking: Asking, now: Date)
 export function editedPost(approval: ShownApproval, asking: Asking): ChannelPost {
   return {
     markdown: `${head(approval)}\n\nThe call was edited since: look at it and decide with ${showCommand(approval)}.`,
-    buttons: otherButtons(asking),
+    buttons: otherButtons(asking, 'Say more'),
   };
 }
 
@@ -55,11 +55,14 @@ function words(approval: ShownApproval, now: Date): string {
       ? `\`\`\`json\n${args}\n\`\`\``
       : `\`\`\`json\n${args.slice(0, MAX)}\n\`\`\`\nThis is not the whole call: look at it and decide with ${showCommand(approval)}.`;
   const facts = approvalFacts(approval, now).map(([name, value]) => `- ${name}: ${shown(value)}`);
+  const { form } = approval;
+  // Everybody in the chat reads it, so the way to the login is a link for its user alone.
+  if (form?.login) return [head(approval), shown(form.message), facts.join('\n')].join('\n\n');
   const lines = [
     head(approval),
     call,
     facts.join('\n'),
-    ...(approval.form ? [`It asks for an answer: ${showCommand(approval)}`] : []),
+    ...(form ? [`It asks for an answer: ${showCommand(approval)}`] : []),
     ...(approval.escalated_at === null ? [] : ['Others may decide now as well.']),
   ];
   return lines.join('\n\n');
@@ -84,7 +87,7 @@ function argsOf({ args }: ShownApproval): string {
 
 function buttonsOf(approval: ShownApproval, asking: Asking): readonly ChannelButton[] {
   const { delivery } = asking;
-  const others = otherButtons(asking);
+  const others = otherButtons(asking, approval.form?.login ? 'Log in' : 'Say more');
   if (argsOf(approval).length > MAX || approval.form) return others;
   const always = { label: 'Always', data: pressData(delivery, 'approve_always') };
   return [
@@ -95,9 +98,9 @@ function buttonsOf(approval: ShownApproval, asking: Asking): readonly ChannelBut
 }
 
 /** A link leads to the page with the whole call, its form, and a field for a reason. */
-function otherButtons({ delivery, hasLinks }: Asking): readonly ChannelButton[] {
+function otherButtons({ delivery, hasLinks }: Asking, linkLabel: string): readonly ChannelButton[] {
   const reject = { label: 'Reject', data: pressData(delivery, 'reject') };
-  return hasLinks ? [reject, { label: 'Say more', data: pressData(delivery, 'link') }] : [reject];
+  return hasLinks ? [reject, { label: linkLabel, data: pressData(delivery, 'link') }] : [reject];
 }
 
 function capital(word: string): string {

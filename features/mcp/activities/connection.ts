@@ -6,7 +6,7 @@
 import type { McpStatus } from '../schema/mcp-server.ts';
 import type { ListedTool } from '../store/mcp-tool-store.ts';
 import { createBackoff, type Timing } from './backoff.ts';
-import { McpAway } from './mcp-away.ts';
+import { type LoginNeeded, loginNeededIn, McpAway } from './mcp-away.ts';
 import { type ServerEvents, type LiveServer, type OpenServer } from './open-server.ts';
 import { errorText } from './error-words.ts';
 import { createToolList, OPEN_MS } from './tool-list.ts';
@@ -42,7 +42,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   const backoff = createBackoff(parts.timing);
   let live: LiveServer | undefined;
   let opening: Promise<LiveServer> | undefined;
-  let problem = '';
+  let problem: LoginNeeded | string = '';
   let isClosed = false;
   const revision = createRevisionChoice();
   const uses = countUses();
@@ -53,7 +53,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       if (live?.client === server.client) live = { ...live, hashes };
     },
     async failed(server, error) {
-      await lose(errorText(error, server.hide));
+      await lose(errorText(error, server.hide), error);
       throw away();
     },
     recordListed: parts.recordListed,
@@ -82,7 +82,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       revision.failed();
       // Cleared before the next attempt is set, so that nothing mistakes this one for it.
       opening = undefined;
-      await fail(errorText(error, opened?.hide ?? ((text) => text)));
+      await fail(errorText(error, opened?.hide ?? ((text) => text)), error);
       throw away();
     }
   }
@@ -94,25 +94,25 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   /** Without a reason, it is reopened at once. */
-  async function lose(why?: string): Promise<void> {
+  async function lose(why?: string, error?: unknown): Promise<void> {
     const lost = live;
     if (!lost || isClosed) return;
     live = undefined;
     list.reset();
-    if (why !== undefined) await fail(why);
+    if (why !== undefined) await fail(why, error);
     await lost.end();
   }
 
-  async function fail(why: string): Promise<void> {
+  async function fail(why: string, error?: unknown): Promise<void> {
     if (isClosed) return;
-    problem = why;
+    problem = loginNeededIn(error) ?? why;
     // It does not use `connected`, which may find that a moment is left, because clocks and timers round.
     const isOver = backoff.failed(() => void (live ?? reopen().catch(() => undefined)));
     // Only what people see depends on it.
     await parts.recordStatus(isOver ? 'failed' : 'degraded', why).catch(() => undefined);
   }
 
-  const away = (): McpAway => new McpAway(awayWords(parts.name, backoff.waitMs()), problem);
+  const away = (): Error => awayError(parts.name, backoff.waitMs(), problem);
 
   async function connected(): Promise<LiveServer> {
     if (isClosed) throw new McpAway(`the MCP server ${parts.name} was changed or switched off; call again`);
@@ -227,7 +227,8 @@ function probeProblem({ probe, hide }: LiveServer): Promise<string | undefined> 
   );
 }
 
-function awayWords(name: string, waitMs: number): string {
+function awayError(name: string, waitMs: number, problem: LoginNeeded | string): Error {
+  if (problem instanceof Error) return problem;
   const when = waitMs > 0 ? `; it is tried again in ${Math.ceil(waitMs / 1000)} s` : '';
-  return `the MCP server ${name} is disconnected${when}`;
+  return new McpAway(`the MCP server ${name} is disconnected${when}`, problem);
 }

@@ -17,7 +17,7 @@ import { recordListed } from '../store/mcp-tool-store.ts';
 import { TIMING, type Timing } from './backoff.ts';
 import type { HeldCall } from './begin-call.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { McpAway } from './mcp-away.ts';
+import { LoginNeeded, loginNeededIn, McpAway } from './mcp-away.ts';
 import { type LiveServer, type OpenServerDeps, openServer } from './open-server.ts';
 
 export interface McpServers {
@@ -81,7 +81,7 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     const savedAt = user === '' ? 0 : await whenSaved(deps, server, user);
     if (savedAt === undefined) {
       drop(key);
-      throw new McpAway(noCredentialsWords(server.name, user));
+      throw new LoginNeeded(`the user ${user} has no credentials for the MCP server ${server.name}`);
     }
     if (isClosed) throw new McpAway('the worker is ending; call again');
     const known = held.get(key);
@@ -113,8 +113,9 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
       await (await connectionTo(one.server, one.user)).relist();
     } catch (error) {
       // The row says why; a list that could not be recorded is read again.
-      if (!(error instanceof McpAway)) throw error;
-      if (one.user !== '') await recordMcpStatus(pool, one.server, 'degraded', error.message);
+      const known = error instanceof McpAway ? error : loginNeededIn(error);
+      if (!known) throw error;
+      if (one.user !== '') await recordMcpStatus(pool, one.server, 'degraded', known.message);
     }
     // No calls use it, so a failure is not retried again and again.
     if (one.user === '' && one.server.config.credentials === 'per_user') drop(keyOf(one.server, ''));
@@ -183,10 +184,6 @@ async function whenSaved(
 ): Promise<number | undefined> {
   const own = await findMcpCredentials(deps, { tenant, server: id, user });
   return own?.given_at?.getTime();
-}
-
-function noCredentialsWords(name: string, user: string): string {
-  return `the user ${user} has no credentials for the MCP server ${name}; give them with: npx tempoclaw mcp credentials ${name} FILE, or npx tempoclaw mcp login ${name}`;
 }
 
 /** Ends the connection that was unused the longest. @throws McpAway when all are in use. */

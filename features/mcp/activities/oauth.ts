@@ -33,7 +33,7 @@ import {
   NO_CREDENTIALS,
 } from '../store/mcp-credential-store.ts';
 import { askForCheck, type McpServerToUse } from '../store/mcp-server-store.ts';
-import { McpAway } from './mcp-away.ts';
+import { LoginNeeded, McpAway } from './mcp-away.ts';
 
 export interface OAuthDeps extends CredentialDeps {
   readonly egress: Egress;
@@ -222,9 +222,7 @@ async function refreshed(
     if (login && login.tokens.access_token !== refused) return login;
     const { refresh_token } = login?.tokens ?? {};
     if (!row || !login || refresh_token === undefined)
-      throw new McpAway(
-        `the MCP server ${name} does not take its credentials, or wants a login; begin one with: npx tempoclaw mcp login ${name}`,
-      );
+      throw refusal(owner, name, `the MCP server ${name} does not take its credentials, or wants a login`);
     if (!(await claimRefresh(deps.pool, owner, row.revision))) {
       await pause(LOOK_MS);
       continue;
@@ -245,12 +243,19 @@ async function refreshed(
     ).catch(async (error: unknown) => {
       // What is refused once is refused to the next as well; either way, the next need not wait for the lease.
       await replace(error instanceof OAuthError && error.code === INVALID_GRANT ? undefined : login);
-      throw new McpAway(`${failedWords(name, error)}; log in anew with: npx tempoclaw mcp login ${name}`);
+      throw refusal(owner, name, failedWords(name, error));
     });
     const oauth = loginWith(login, tokens);
     await replace(oauth);
     return oauth;
   }
+}
+
+/** A user is asked for the login; for all, an admin has to begin it. */
+function refusal({ user }: McpOwner, name: string, why: string): Error {
+  return user === ''
+    ? new McpAway(`${why}; begin one with: npx tempoclaw mcp login ${name}`)
+    : new LoginNeeded(`${why} of the user ${user}`);
 }
 
 function clientContext(

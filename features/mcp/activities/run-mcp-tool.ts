@@ -16,8 +16,9 @@ import { createGoneTool } from '#policy/gone-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 import { catalogedMcpTool } from '../policy/mcp-tool.ts';
 import type { McpToolOfCall } from '../store/mcp-tool-store.ts';
+import { afterLogin, askForLogin } from './missing-login.ts';
 import { CallLate, CallLost, resumeCall } from './resume-call.ts';
-import { McpAway } from './mcp-away.ts';
+import { loginNeededIn, McpAway } from './mcp-away.ts';
 import { errorText } from './error-words.ts';
 import { resultImages, resultText } from './result-text.ts';
 
@@ -62,9 +63,10 @@ async function runCall(
   const judged = server.config.transport === 'stdio' ? undefined : judgeUrl(server.config.url, call.egress);
   if (judged?.decision === 'deny')
     return toolError('PermissionDenied', `${server.name} may not be asked: ${judged.reason}`);
-  const { outside } = call;
+  if (!call.outside) throw new Error('a call of an MCP server has a row');
+  const outside = await afterLogin(server.name, call.outside);
+  if ('ok' in outside) return outside;
   const seconds = callSeconds(server.config.timeout_sec, found.grants, call.agent);
-  if (!outside) throw new Error('a call of an MCP server has a row');
   // Set when the request may have reached the server.
   let hide: ((text: string) => string) | undefined;
   const definition = tool.pinned;
@@ -103,6 +105,8 @@ async function runCall(
     });
   } catch (error) {
     if (call.signal.aborted) throw error;
+    const login = loginNeededIn(error);
+    if (login && call.user !== null) return askForLogin(server, call.user, login, outside);
     return errorResult(error, found, seconds, hide);
   }
 }

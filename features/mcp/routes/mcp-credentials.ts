@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
+import { endLogins } from '../activities/end-logins.ts';
 import { MCP_LOGIN_PATHS, mcpClientId, mcpClientMetadata, mcpRedirectUrl } from '../contract/mcp-login.ts';
 import { mcpCredentials } from '../resource/mcp-credentials.ts';
 import {
@@ -18,6 +19,7 @@ import {
   type McpServerRow,
   openServerCredentials,
 } from '../store/mcp-server-store.ts';
+import { waitingLogins } from '../store/mcp-login-store.ts';
 import { confirmPage, noticePage } from '#api/server/html-page.ts';
 import { type Caller, requireOwnUser, requireScope } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
@@ -45,6 +47,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   const ownedBy = async (caller: Caller, name: string, user: string | undefined) => {
     const server = await find(caller, name);
     return server && { server, owner: ownerOf(caller, server, user) };
+  };
+
+  /** `server` is its name. */
+  const goOn = async ({ tenant, server, user }: McpOwner): Promise<void> => {
+    const waiting = await waitingLogins(forTenant(pool, tenant), server, user);
+    // The login is there whatever happens now, and the sweep decides what could not be reached.
+    await endLogins({ pool, reach: deps.temporal }, waiting).catch(() => undefined);
   };
 
   serveResource(
@@ -78,6 +87,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         // The first user's connection shows which tools there are.
         if (server.status !== 'ready')
           await askForCheck(forTenant(pool, owner.tenant), server.id, false, owner.user);
+        await goOn({ ...owner, server: server.name });
         return show(owner);
       },
       async deleteMcpUserCredentials({ caller, params, query }) {
@@ -87,20 +97,9 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async startMcpLogin({ caller, params, query, request }) {
         const found = await ownedBy(caller, params.name, query.user);
         if (!found) return undefined;
-        const { server, owner } = found;
-        if (server.config.transport === 'stdio')
-          throw new Failure(
-            'Conflict',
-            `${server.name} is a program, and programs have no login; give it env`,
-          );
-        const redirectUrl = mcpRedirectUrl(settings.publicUrl ?? `${request.protocol}://${request.host}`);
-        const of = { ...server, tenant: owner.tenant };
-        const { url, expiresAt } = await mcpLogins.start(
-          of,
-          owner.user,
-          redirectUrl,
-          mcpClientId(settings.publicUrl),
-        );
+        const { tenant, user } = found.owner;
+        const base = settings.publicUrl ?? `${request.protocol}://${request.host}`;
+        const { url, expiresAt } = await mcpLogins.begin({ tenant, server: found.server.name, user }, base);
         return { authorization_url: url, expires_at: expiresAt };
       },
     },
@@ -124,6 +123,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (pending) await refuseFrozen(forTenant(pool, pending.tenant));
       const login = await mcpLogins.finish(answer);
       if (!login) throw new Failure('NotFound', NO_LOGIN);
+      await goOn(login);
       return noticePage(
         'Logged in',
         `TempoClaw can use ${login.server} now, ${whose(login)}. You may close this page.`,

@@ -56,6 +56,17 @@ describe('MC users and logins of MCP servers', () => {
     return row?.result ?? '';
   }
 
+  /** What the user is told who has no login, before the turn is stopped. */
+  async function wantsLogin(server: string, user: string): Promise<string> {
+    const session = `s-${Math.random()}`;
+    const { turn_id } = await stack.worker.say(session, `mcp_${server}__whoami {}`, { user });
+    const id = await stack.worker.approvalOf(session);
+    const { body } = await stack.ask('GET', `/v1/approvals/${id}`);
+    await stack.ask('POST', `/v1/sessions/${session}/stop`, { body: { level: 'now' } });
+    await stack.worker.ended(turn_id);
+    return body.form.message;
+  }
+
   const ready = (name: string) =>
     stack.worker.until(
       `${name} to be ready`,
@@ -100,7 +111,10 @@ describe('MC users and logins of MCP servers', () => {
     );
     await ready('mine');
     assert.match(await whoami('mine', 'eve'), /you are eve/);
-    assert.match(await whoami('mine', 'adam'), /the user adam has no credentials.*mcp credentials mine FILE/);
+    assert.match(
+      await wantsLogin('mine', 'adam'),
+      /the user adam has no credentials.*mcp login mine, or .*mcp credentials mine FILE/,
+    );
     await give('adam', adam);
     const both = await Promise.all([whoami('mine', 'eve'), whoami('mine', 'adam'), whoami('mine', 'eve')]);
     assert.deepEqual(
@@ -119,7 +133,7 @@ describe('MC users and logins of MCP servers', () => {
     });
     assert.match(await whoami('mine', 'eve'), /you are eve-at-work/);
     await ask('DELETE', '/mine/user-credentials', { key: eve }, 204);
-    assert.match(await whoami('mine', 'eve'), /the user eve has no credentials/);
+    assert.match(await wantsLogin('mine', 'eve'), /the user eve has no credentials/);
     assert.match(await whoami('mine', 'adam'), /you are adam/);
   });
 
@@ -286,13 +300,13 @@ describe('MC users and logins of MCP servers', () => {
     await ask('GET', '/mine/user-credentials?user=adam');
     await ask('PATCH', '/mine', { body: { url: `${peer.url}?elsewhere` } });
     await ask('GET', '/mine/user-credentials?user=adam', {}, 404);
-    assert.match(await whoami('mine', 'adam'), /the user adam has no credentials/);
+    assert.match(await wantsLogin('mine', 'adam'), /the user adam has no credentials/);
   });
 
   it('a login that was revoked says so, and what to do, and the server’s words are not repeated', async () => {
     peer.revokeAll();
     const text = await whoami('all');
-    assert.match(text, /ExecutionFailed[^]*log in anew with: npx tempoclaw mcp login all/);
+    assert.match(text, /ExecutionFailed[^]*begin one with: npx tempoclaw mcp login all/);
     assert.doesNotMatch(text, /refresh_token=/);
     await (await login('all', 'service-again')).press();
     await stack.worker.until(

@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx';
 import type { Approval } from './approval-list.ts';
 import { type Decision, decide } from './decide.ts';
 import { DecisionDialog, type DialogKind } from './decision-dialog.tsx';
+import { LoginDecisions } from './login-decisions.tsx';
 
 interface DecisionsProps {
   readonly approval: Approval;
@@ -16,7 +17,14 @@ interface DecisionsProps {
   readonly onDecided?: () => void;
 }
 
-export function Decisions({ approval, hasKeys = false, onDecided }: DecisionsProps) {
+export function Decisions(props: DecisionsProps) {
+  const { approval, onDecided } = props;
+  const { form } = approval;
+  if (form?.login) return <LoginDecisions approval={approval} server={form.server} onDecided={onDecided} />;
+  return <CallDecisions {...props} />;
+}
+
+function CallDecisions({ approval, hasKeys = false, onDecided }: DecisionsProps) {
   const { summary, terms, is_masked: isMasked, always } = approval;
   const open = useSignal<DialogKind | undefined>(undefined);
   const isBusy = useSignal(false);
