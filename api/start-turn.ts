@@ -4,9 +4,10 @@ import { turnIdOf } from '#domain/ids.ts';
 import { MAX_MESSAGE } from '#domain/schema/message.ts';
 import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { listTurns } from '#store/turns/turn-store.ts';
 import type { ApiDeps } from './deps.ts';
 import { reachableSession } from './found.ts';
-import type { Caller } from './server/auth.ts';
+import { type Caller, requireScope } from './server/auth.ts';
 import { type Submission, submitMessage } from './submit-message.ts';
 import type { StartedTurn } from './turn-follower.ts';
 
@@ -33,10 +34,30 @@ export async function startTurn(
       `The conversation waits for an approval (turn ${known.open_turn}); decide it, then send the message again`,
     );
   const { receipt } = await submitMessage(deps, caller.tenant, { ...message, confinedTo: caller.confinedTo });
-  const turn = receipt.turn_id;
-  return {
-    session,
-    id: turn,
-    after: await turnBeganAfter(forTenant(deps.pool, caller.tenant), session, turn),
-  };
+  return wholeTurn(deps, caller, session, receipt.turn_id);
+}
+
+/** From its beginning. */
+export async function wholeTurn(
+  { pool }: Pick<ApiDeps, 'pool'>,
+  { tenant }: Caller,
+  session: string,
+  id: string,
+): Promise<StartedTurn> {
+  return { session, id, after: await turnBeganAfter(forTenant(pool, tenant), session, id) };
+}
+
+/**
+ * The turn that runs, or else the last one, for a client that was cut off or loaded anew. Undefined when the caller
+ * reaches none. Throws Forbidden for a key that may not read.
+ */
+export async function lastTurn(
+  deps: Pick<ApiDeps, 'pool'>,
+  caller: Caller,
+  session: string,
+): Promise<StartedTurn | undefined> {
+  requireScope(caller, 'read');
+  const row = await reachableSession(deps.pool, caller, session);
+  const [last] = row ? await listTurns(forTenant(deps.pool, caller.tenant), session, 1, undefined) : [];
+  return last && wholeTurn(deps, caller, session, row?.open_turn ?? last.id);
 }

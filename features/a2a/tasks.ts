@@ -19,14 +19,13 @@ import { reachableTurn } from '#api/found.ts';
 import { contextOf } from '#api/routes/turns/messages.ts';
 import { type Caller, signatureOf } from '#api/server/auth.ts';
 import { stemOfKey } from '#api/server/idempotency.ts';
-import { startTurn } from '#api/start-turn.ts';
+import { startTurn, wholeTurn } from '#api/start-turn.ts';
 import { steerTurn } from '#api/submit-message.ts';
 import { createTurnFollower, followUntil, type StartedTurn } from '#api/turn-follower.ts';
 import { pauseOf } from '#api/turn-pause.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { isMessageId, isSessionKey } from '#domain/ids.ts';
 import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store.ts';
-import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { turnOfMessage } from '#store/turns/message-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
@@ -133,9 +132,8 @@ async function answer(request: A2aRequest, turn: TurnRow, answers: CallAnswers):
 /** The newest approvals of a task that can be answered, or answered again. */
 const MAX_ANSWERABLE = 1_000;
 
-async function started({ deps, caller }: A2aRequest, turn: TurnRow): Promise<StartedTurn> {
-  const { id, session_key: session } = turn;
-  return { id, session, after: await turnBeganAfter(forTenant(deps.pool, caller.tenant), session, id) };
+function started({ deps, caller }: A2aRequest, { id, session_key }: TurnRow): Promise<StartedTurn> {
+  return wholeTurn(deps, caller, session_key, id);
 }
 
 /** Resolves when the task ends, waits for somebody, or the client is gone. */

@@ -1,5 +1,5 @@
 /** Accepts messages to a session. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Attachment, attachmentLine } from '#domain/files/attachment.ts';
@@ -113,6 +113,17 @@ export function newId(
 
 export function idOf(stem: string | undefined): { readonly id: string; readonly repeatable: boolean } {
   return { id: `msg_${stem ?? randomBytes(16).toString('hex')}`, repeatable: stem !== undefined };
+}
+
+/** An id by what the client calls its request, so that the same from another key is the same message. */
+export function namedId(
+  { tenant }: Caller,
+  ...names: readonly unknown[]
+): { readonly id: string; readonly repeatable: true } {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([tenant, ...names]))
+    .digest('hex');
+  return { id: `msg_${digest.slice(0, 32)}`, repeatable: true };
 }
 
 interface RequestContext {

@@ -2,7 +2,6 @@
  * `/v1/ag-ui/{agent}`: runs of AG-UI 1.0. A thread is the session with this key; a run is what a turn does until it
  * ends or waits for somebody.
  */
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EventType } from '@ag-ui/core';
 import { z } from 'zod';
@@ -10,22 +9,20 @@ import { answerCalls } from '#api/answer-calls.ts';
 import { argumentsOf } from '#api/call-arguments.ts';
 import { refuseTakenNames } from '#api/client-tools.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { reachableSession, reachableTurn } from '#api/found.ts';
+import { reachableTurn } from '#api/found.ts';
 import { openingText } from '#api/opening-text.ts';
-import { contextOf } from '#api/routes/turns/messages.ts';
-import { type Caller, callerOf, requireScope } from '#api/server/auth.ts';
+import { contextOf, namedId } from '#api/routes/turns/messages.ts';
+import { type Caller, callerOf } from '#api/server/auth.ts';
 import { toProblem } from '#api/server/errors.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
-import { startTurn } from '#api/start-turn.ts';
+import { lastTurn, startTurn, wholeTurn } from '#api/start-turn.ts';
 import { dataFrame, streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower, type StartedTurn } from '#api/turn-follower.ts';
 import { Failure } from '#domain/errors.ts';
 import { turnIdOf } from '#domain/ids.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { isFirstMessage } from '#store/turns/message-store.ts';
-import { listTurns } from '#store/turns/turn-store.ts';
 import { createRunEvents } from '../run-events.ts';
 import { type NewInRun, readRun, type RunInput, runInputSchema, seenIn } from '../run-input.ts';
 
@@ -73,14 +70,14 @@ async function turnOfRun(
   input: RunInput,
 ): Promise<FollowedRun> {
   const { threadId: session, tools } = input;
-  const id = messageIdOf(caller, input);
+  const { id } = namedId(caller, 'ag-ui', session, input.runId);
   const known = await reachableTurn(deps.pool, caller, turnIdOf(id));
-  if (known) return { turn: await fromBeginning(deps, caller, session, known.id), decided: [] };
+  if (known) return { turn: await wholeTurn(deps, caller, session, known.id), decided: [] };
   const added = readRun(input);
   await refuseTakenNames(deps, caller.tenant, agent, tools);
   const answered = await answerCalls(deps, caller, added, session);
   const decided = answered?.decided ?? [];
-  if (added.text === '') return { turn: answered ?? (await lastTurn(deps, caller, session)), decided };
+  if (added.text === '') return { turn: answered ?? (await runAgain(deps, caller, session)), decided };
   const turn = await startTurn(deps, caller, {
     id,
     repeatable: true,
@@ -90,14 +87,6 @@ async function turnOfRun(
     context: contextOf(caller, { agent, client_tools: tools.length > 0 ? tools : undefined }),
   });
   return { turn, decided };
-}
-
-/** Other keys that reach the session find the same turn. */
-function messageIdOf({ tenant }: Caller, { threadId, runId }: RunInput): string {
-  const stem = createHash('sha256')
-    .update(JSON.stringify(['ag-ui', tenant, threadId, runId]))
-    .digest('hex');
-  return `msg_${stem.slice(0, 32)}`;
 }
 
 /** The same again for a repeat. */
@@ -113,25 +102,13 @@ async function textOf(
 }
 
 /** A run with nothing new is of a client that was cut off or loaded anew. */
-async function lastTurn(deps: ApiDeps, caller: Caller, session: string): Promise<StartedTurn> {
-  requireScope(caller, 'read');
-  const row = await reachableSession(deps.pool, caller, session);
-  const [last] = row ? await listTurns(forTenant(deps.pool, caller.tenant), session, 1, undefined) : [];
-  if (!last)
-    throw new Failure(
-      'InvalidInput',
-      'messages: nothing is new: no text of a user, no result of a tool, no resume',
-    );
-  return fromBeginning(deps, caller, session, row?.open_turn ?? last.id);
-}
-
-async function fromBeginning(
-  { pool }: ApiDeps,
-  { tenant }: Caller,
-  session: string,
-  id: string,
-): Promise<StartedTurn> {
-  return { session, id, after: await turnBeganAfter(forTenant(pool, tenant), session, id) };
+async function runAgain(deps: ApiDeps, caller: Caller, session: string): Promise<StartedTurn> {
+  const turn = await lastTurn(deps, caller, session);
+  if (turn) return turn;
+  throw new Failure(
+    'InvalidInput',
+    'messages: nothing is new: no text of a user, no result of a tool, no resume',
+  );
 }
 
 /** Errors before the stream have the form of the event that ends a failed run. */

@@ -2,7 +2,6 @@
  * `/v1/ui/{agent}`: a chat whose id is chosen by the front end. A chat is a session, so that it goes on after any crash
  * and whether or not somebody looks.
  */
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerCalls } from '#api/answer-calls.ts';
@@ -10,14 +9,13 @@ import { argumentsOf } from '#api/call-arguments.ts';
 import { refuseTakenNames } from '#api/client-tools.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession } from '#api/found.ts';
-import { contextOf, idOf, newId } from '#api/routes/turns/messages.ts';
+import { contextOf, namedId, newId } from '#api/routes/turns/messages.ts';
 import { type Caller, callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
-import { startTurn } from '#api/start-turn.ts';
+import { startTurn, wholeTurn } from '#api/start-turn.ts';
 import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower, type StartedTurn } from '#api/turn-follower.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
-import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createChatChunks } from '../chat-chunks.ts';
 import { type ChatRequest, chatRequestSchema, readChat, requestName } from '../chat-request.ts';
@@ -47,9 +45,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const open = await reachableSession(deps.pool, caller, session);
       // What waits is in the messages that the front end has.
       if (!open?.open_turn || open.open_status === 'waiting_approval') return reply.code(204).send();
-      const id = open.open_turn;
-      const after = await turnBeganAfter(forTenant(deps.pool, caller.tenant), session, id);
-      return stream(request, reply, { session, id, after });
+      return stream(request, reply, await wholeTurn(deps, caller, session, open.open_turn));
     },
   );
 
@@ -99,12 +95,7 @@ async function answerOrSend(
 function messageIdOf(request: FastifyRequest, caller: Caller, body: ChatRequest) {
   const name = request.headers['idempotency-key'] === undefined ? requestName(body) : undefined;
   if (name === undefined) return newId(request, caller, 'ui', sessionOf(body.id));
-  return idOf(
-    createHash('sha256')
-      .update(JSON.stringify(['ui', caller.tenant, name]))
-      .digest('hex')
-      .slice(0, 32),
-  );
+  return namedId(caller, 'ui', name);
 }
 
 function sessionOf(chat: string): string {
