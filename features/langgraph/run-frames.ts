@@ -1,11 +1,12 @@
 /** A turn as the events of a run, in the modes that the client asks for. */
 import type { TurnFrames } from '#api/stream-turn.ts';
 import type { TurnNews } from '#api/turn-follower.ts';
-import { pauseOf } from '#api/turn-pause.ts';
+import { pauseOf, type TurnPause } from '#api/turn-pause.ts';
 import type { StoredEvent } from '#domain/event.ts';
 import { answerIdOf, isCallOf } from '#domain/ids.ts';
+import type { ApprovalRow } from '#store/approvals/approval-store.ts';
+import type { TurnRow } from '#store/turns/turn-store.ts';
 import { NODES, resultIdOf, shownMessage, type TurnMessage, valuesOf } from './state.ts';
-import { waitsIn } from './run-end.ts';
 import type { StreamMode } from './run-request.ts';
 
 export interface FramedRun {
@@ -137,4 +138,21 @@ function chunkOf(id: string, content: string): object {
     additional_kwargs: {},
     response_metadata: {},
   };
+}
+
+/** Why a run is over for its client. The oldest first, as the decisions of a client that names no ids follow each other. */
+export function waitsIn(pause: TurnPause | undefined): {
+  readonly waits: readonly ApprovalRow[];
+  readonly error?: TurnRow['error'];
+} {
+  switch (pause?.kind) {
+    case 'calls':
+      return { waits: pause.calls.toReversed() };
+    case 'approvals':
+      return { waits: pause.approvals.toReversed() };
+    case 'ended':
+      return { waits: [], error: pause.turn.error };
+    default:
+      return { waits: [] };
+  }
 }

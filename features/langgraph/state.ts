@@ -2,7 +2,8 @@
 import type { Interrupt, Run, Thread, ThreadState } from '@langchain/langgraph-sdk';
 import { formLines } from '#domain/form.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
-import type { ApprovalRow } from '#store/approvals/approval-store.ts';
+import type { Caller } from '#api/server/auth.ts';
+import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { SessionRow } from '#store/turns/session-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
@@ -58,6 +59,20 @@ function resultOf({ id, tool: name, state, ok, code, result }: SpokenCall): Mess
 
 export function resultIdOf(call: string): string {
   return `${call}.result`;
+}
+
+/** A step makes at most as many calls. */
+const MAX_WAITING = 64;
+
+/** What the caller sees of what the running turn, or work below it, waits for: the oldest first. */
+export async function readWaits(
+  db: TenantDb,
+  caller: Caller,
+  { key: session, open_turn: turn }: SessionRow,
+): Promise<readonly ApprovalRow[]> {
+  if (turn === null) return [];
+  const filter = { status: 'pending', requestedOn: { session, turn } } as const;
+  return (await listApprovals(db, caller, filter, MAX_WAITING, undefined)).toReversed();
 }
 
 export interface Values {

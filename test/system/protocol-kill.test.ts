@@ -66,6 +66,13 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
         ? lastText(data, 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT')
         : undefined,
   },
+  langgraph: {
+    path: '/v1/langgraph/runs/stream',
+    headers: (id) => ({ 'idempotency-key': id }),
+    body: (_id, text) => ({ assistant_id: AGENT, input: { messages: [{ role: 'user', content: text }] } }),
+    // The state shows the answer when it is whole.
+    answerOf: (data) => data.at(-1)?.messages?.find(({ type }: any) => type === 'ai')?.content,
+  },
   a2a: {
     path: `/v1/a2a/${AGENT}/message:stream`,
     headers: () => ({ 'a2a-version': '1.0' }),

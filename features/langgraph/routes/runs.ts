@@ -1,26 +1,22 @@
 /** `/v1/langgraph/threads/{thread}/runs`: turns. A turn that waits is the same run when it is resumed. */
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerCalls } from '#api/answer-calls.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession, reachableTurn } from '#api/found.ts';
-import { contextOf, endOf, idOf, newId } from '#api/routes/turns/messages.ts';
-import { callerOf, requireScope, signatureOf } from '#api/server/auth.ts';
+import { contextOf, endOf, namedId, newId } from '#api/routes/turns/messages.ts';
+import { type Caller, callerOf, requireScope, signatureOf } from '#api/server/auth.ts';
 import { createSseReplies, lastEventId } from '#api/server/sse-replies.ts';
-import { startTurn } from '#api/start-turn.ts';
+import { lastTurn, startTurn, wholeTurn } from '#api/start-turn.ts';
 import { streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower, followUntil, type StartedTurn } from '#api/turn-follower.ts';
 import { pauseOf, type TurnPause } from '#api/turn-pause.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { Failure } from '#domain/errors.ts';
 import { isMessageId } from '#domain/ids.ts';
-import { listApprovals } from '#store/approvals/approval-store.ts';
-import { turnBeganAfter } from '#store/event-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTurn, listTurns, type TurnRow } from '#store/turns/turn-store.ts';
-import { waitsIn } from '../run-end.ts';
-import { createRunFrames } from '../run-frames.ts';
+import { createRunFrames, waitsIn } from '../run-frames.ts';
 import {
   modeOf,
   modesSchema,
@@ -30,14 +26,11 @@ import {
   runRequestSchema,
   type StreamMode,
 } from '../run-request.ts';
-import { readMessages, runOf, type Values, valuesOf } from '../state.ts';
+import { readMessages, readWaits, runOf, type Values, valuesOf } from '../state.ts';
 import { pageSchema } from './assistants.ts';
 import { threadParams } from './threads.ts';
 
 const runParams = threadParams.extend({ run: z.string().max(200) });
-/** A step makes at most as many calls. */
-const MAX_WAITING = 64;
-
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const replies = createSseReplies(app, deps);
@@ -137,7 +130,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   ): Promise<void> {
     const caller = callerOf(request);
     const db = forTenant(pool, caller.tenant);
-    const after = Math.min(from, await turnBeganAfter(db, session, id));
+    const { after } = await wholeTurn(deps, caller, session, id);
     const frames = createRunFrames({ turn: id, modes, from, readMessages: () => readMessages(db, session) });
     const follower = createTurnFollower(deps, caller, { id, session, after });
     return streamTurn(replies, request, reply, follower, frames.take);
@@ -152,9 +145,11 @@ async function beginRun(
   thread: string | undefined,
 ): Promise<StartedTurn> {
   const caller = callerOf(request);
+  // The state of a thread has all that was said there.
+  requireScope(caller, 'read');
   if (body.command) return resumeRun(deps, request, body, thread);
   const input = readInput(body);
-  if (input.text.trim() === '') return lastRun(deps, request, thread);
+  if (input.text.trim() === '') return runAgain(deps, caller, thread);
   const id = messageIdOf(request, thread, input);
   return startTurn(deps, caller, {
     ...id,
@@ -175,8 +170,7 @@ function messageIdOf(
   const isNamed =
     id !== undefined && thread !== undefined && request.headers['idempotency-key'] === undefined;
   if (!isNamed) return newId(request, caller, 'langgraph', thread ?? '');
-  const name = JSON.stringify(['langgraph', caller.tenant, thread, id, text]);
-  return idOf(createHash('sha256').update(name).digest('hex').slice(0, 32));
+  return namedId(caller, 'langgraph', thread, id, text);
 }
 
 async function resumeRun(
@@ -190,36 +184,20 @@ async function resumeRun(
   const caller = callerOf(request);
   const row = thread === undefined ? undefined : await reachableSession(deps.pool, caller, thread);
   if (!row) throw new Failure('NotFound', 'There is no thread that waits');
-  const filter = { status: 'pending', requestedOn: { session: row.key, turn: row.open_turn ?? '' } } as const;
-  const waits = await listApprovals(
-    forTenant(deps.pool, caller.tenant),
-    caller,
-    filter,
-    MAX_WAITING,
-    undefined,
-  );
-  const decisions = readResume(command.resume, waits.toReversed());
+  const waits = await readWaits(forTenant(deps.pool, caller.tenant), caller, row);
+  const decisions = readResume(command.resume, waits);
   const answered = await answerCalls(deps, caller, { results: [], decisions }, row.key);
-  return answered ?? lastRun(deps, request, thread);
+  return answered ?? runAgain(deps, caller, thread);
 }
 
 /** A run with nothing new is of a client that comes back. */
-async function lastRun(
-  deps: ApiDeps,
-  request: FastifyRequest,
-  thread: string | undefined,
-): Promise<StartedTurn> {
-  const caller = callerOf(request);
-  requireScope(caller, 'read');
-  const db = forTenant(deps.pool, caller.tenant);
-  const row = thread === undefined ? undefined : await reachableSession(deps.pool, caller, thread);
-  const last = row?.open_turn ?? (row && (await listTurns(db, row.key, 1, undefined))[0]?.id);
-  if (!row || last == null)
-    throw new Failure(
-      'InvalidInput',
-      'Nothing is new: no message of a user in input.messages, no command.resume',
-    );
-  return { id: last, session: row.key, after: await turnBeganAfter(db, row.key, last) };
+async function runAgain(deps: ApiDeps, caller: Caller, thread: string | undefined): Promise<StartedTurn> {
+  const turn = thread === undefined ? undefined : await lastTurn(deps, caller, thread);
+  if (turn) return turn;
+  throw new Failure(
+    'InvalidInput',
+    'Nothing is new: no message of a user in input.messages, no command.resume',
+  );
 }
 
 /** The state when the turn has ended or waits for somebody. */
@@ -252,7 +230,6 @@ async function rowOf({ pool }: ApiDeps, request: FastifyRequest, { id }: Started
   return turn;
 }
 
-async function started({ pool }: ApiDeps, request: FastifyRequest, turn: TurnRow): Promise<StartedTurn> {
-  const { id, session_key: session } = turn;
-  return { id, session, after: await turnBeganAfter(forTenant(pool, callerOf(request).tenant), session, id) };
+function started(deps: ApiDeps, request: FastifyRequest, { id, session_key }: TurnRow): Promise<StartedTurn> {
+  return wholeTurn(deps, callerOf(request), session_key, id);
 }

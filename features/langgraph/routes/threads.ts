@@ -6,17 +6,14 @@ import { noSession, reachableSession } from '#api/found.ts';
 import { type Caller, callerOf } from '#api/server/auth.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
-import { listApprovals } from '#store/approvals/approval-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findSession, listSessions, type SessionRow } from '#store/turns/session-store.ts';
 import { listTurns } from '#store/turns/turn-store.ts';
-import { readMessages, statesOf, threadOf } from '../state.ts';
+import { readMessages, readWaits, statesOf, threadOf } from '../state.ts';
 import { pageSchema } from './assistants.ts';
 
 export const threadParams = z.object({ thread: sessionKeySchema });
 const MAX_STATES = 50;
-/** A step makes at most as many calls. */
-const MAX_WAITING = 64;
 
 const creation = z.looseObject({
   thread_id: sessionKeySchema.nullish(),
@@ -93,12 +90,11 @@ async function threadRow({ pool }: ApiDeps, caller: Caller, thread: string): Pro
 }
 
 /** The newest first. */
-async function readStates({ pool }: ApiDeps, caller: Caller, { key, open_turn }: SessionRow, limit: number) {
+async function readStates({ pool }: ApiDeps, caller: Caller, row: SessionRow, limit: number) {
   const db = forTenant(pool, caller.tenant);
-  const turns = await listTurns(db, key, limit + 1, undefined);
-  const filter = { status: 'pending', requestedOn: { session: key, turn: open_turn ?? '' } } as const;
-  const waits = open_turn === null ? [] : await listApprovals(db, caller, filter, MAX_WAITING, undefined);
-  return statesOf(key, turns, await readMessages(db, key), waits.toReversed()).slice(0, limit);
+  const turns = await listTurns(db, row.key, limit + 1, undefined);
+  const waits = await readWaits(db, caller, row);
+  return statesOf(row.key, turns, await readMessages(db, row.key), waits).slice(0, limit);
 }
 
 function emptyState(thread_id: string): object {

@@ -256,6 +256,8 @@ describe('IN-11 runs of LangGraph clients', { concurrency: 6 }, () => {
     assert.equal(await statusOf(bob.runs.wait('mine', 'main', { input: user('Mine?') })), 404);
     assert.deepEqual((await foreign.threads.getState('mine')).values, {});
     assert.equal(await statusOf(reader.runs.wait('mine', 'main', { input: user('Mine?') })), 403);
+    const writer = clientOf(await stack.makeKey(['run'], { user: 'ann' }));
+    assert.equal(await statusOf(writer.runs.wait('mine', 'main', { input: user('Mine?') })), 403);
     assert.equal(await statusOf(clientOf('tc_none').threads.getState('mine')), 401);
   });
 
