@@ -20,6 +20,7 @@ export type Asking = (
 ) => Promise<TurnOutput>;
 
 export interface NexusCaller {
+  readonly namespace: string;
   /** Makes an endpoint that leads to the task queue of our workers. */
   connect(endpoint: string, taskQueue: string): Promise<void>;
   /** Starts the workflow. */
@@ -49,6 +50,7 @@ export async function startCaller(address: string): Promise<NexusCaller> {
   };
   const endpoints: { id: string; version: unknown }[] = [];
   return {
+    namespace: NAMESPACE,
     start,
     ask: async (...args) => (await start(...args)).result(),
     async connect(name, taskQueue) {

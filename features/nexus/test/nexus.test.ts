@@ -4,10 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { CancelledFailure, NexusOperationFailure } from '@temporalio/common';
 import { WorkflowFailedError } from '@temporalio/client';
+import { asyncLocalStorage, type HandlerContext } from '@temporalio/nexus/lib/context.js';
+import { generateWorkflowRunOperationToken } from '@temporalio/nexus/lib/token.js';
 import { HandlerError } from 'nexus-rpc';
-import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
+import { type LiveWorker, startLiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
+import { createRunTurn } from '../run-turn.ts';
 import { type NexusCaller, startCaller } from './caller.ts';
 
 describe('IN-11 turns as Nexus operations', { concurrency: 4 }, () => {
@@ -117,6 +120,41 @@ describe('IN-11 turns as Nexus operations', { concurrency: 4 }, () => {
     assert.equal((await refusalOf(any, 'Mine?', 'of-bob', 'other')).type, 'CONFLICT');
     assert.equal((await caller.ask(any, 'Ours.', 'of-bob')).text, 'Ours.');
     assert.equal((await turnsOf('of-bob')).length, 2);
+  });
+});
+
+describe('IN-11 cancelling a Nexus operation', () => {
+  it('reaches only operations of the endpoint, whatever the token names', async () => {
+    const live = await startLiveWorker();
+    try {
+      const { tenant, temporal: reach } = live;
+      const { turn_id } = await live.say('victim', 'wait {"timeMs":60000}');
+      await live.until('the turn to run', async () =>
+        (await live.turns('victim'))[0]?.status === 'running' ? true : undefined,
+      );
+      const handler = createRunTurn({
+        config: { nexus: { endpoints: { own: { tenant } } } },
+        reach,
+        wake: () => assert.fail('nothing begins'),
+        scrubberOf: () => assert.fail('nothing is read'),
+        log: { warn: () => undefined },
+      });
+      // What the SDK gives a handler for a request of this endpoint.
+      const place = { endpoint: 'own' } as HandlerContext;
+      const cancel = (workflowId: string): Promise<void> =>
+        asyncLocalStorage.run(place, () =>
+          handler.cancel({} as never, generateWorkflowRunOperationToken('default', workflowId)),
+        );
+      for (const id of [workflowIdOf(live, 'victim'), `nexus/${tenant}/other/1`, `nexus/other/own/1`])
+        await assert.rejects(cancel(id), { type: 'NOT_FOUND' });
+      await cancel(`nexus/${tenant}/own/none`);
+      assert.deepEqual(
+        (await live.turns('victim')).map(({ id, status }) => [id, status]),
+        [[turn_id, 'running']],
+      );
+    } finally {
+      await live.close();
+    }
   });
 });
 
