@@ -20,12 +20,21 @@ export function isFollowing(): boolean {
 /** Returns a function that ends it; the last one closes the stream. */
 export function followChanges(reader: Reader): () => void {
   readers.add(reader);
-  if (!stream) open();
+  openOrEnd();
   return () => {
     readers.delete(reader);
-    if (readers.size === 0) end();
+    openOrEnd();
   };
 }
+
+/** A page that nobody sees follows nothing: a browser has six connections for all its pages of one server. */
+function openOrEnd(): void {
+  const isNeeded = readers.size > 0 && !document.hidden;
+  if (isNeeded && !stream) open();
+  if (!isNeeded) end();
+}
+
+document.addEventListener('visibilitychange', openOrEnd);
 
 function open(): void {
   const report = (change?: Change): void => {
@@ -45,5 +54,6 @@ function open(): void {
     unwatch();
     opened.close();
     stream = undefined;
+    end = () => undefined;
   };
 }
