@@ -64,17 +64,24 @@ describe('IN-7 operating in the console', { skip }, () => {
       await changes;
       // It reads once more now that its stream of changes is there.
       await sleep(500);
-      await page.clock.runFor(2_000);
+      await page.clock.runFor(1_000);
       await sleep(500);
       asked.length = 0;
       // Longer than the interval for a stream that is cut, and shorter than the silence that counts as a cut.
-      await page.clock.runFor(22_000);
+      await page.clock.runFor(12_000);
       assert.deepEqual(asked, [], path);
     }
     await page.clock.resume();
     await stack.ask('POST', '/v1/teams/calm/tasks', { body: { subject: 'Wakes it' } });
     await sees(page, /Wakes it/);
     assert.deepEqual(complaints, []);
+    // Without the stream it asks at intervals.
+    await page.route(/\/v1\/changes/, (route) => route.abort());
+    await page.reload();
+    await sees(page, /Wakes it/);
+    await stack.ask('POST', '/v1/teams/calm/tasks', { body: { subject: 'Found late' } });
+    await page.clock.runFor(11_000);
+    await sees(page, /Found late/);
   });
 
   it('DU-7 shows the figures of /v1/usage, as a chart and as a table, also on a phone', async () => {
@@ -102,8 +109,17 @@ describe('IN-7 operating in the console', { skip }, () => {
         ),
       ),
     );
-    await page.getByRole('textbox', { name: 'agent' }).fill('nobody');
-    await page.getByRole('textbox', { name: 'agent' }).press('Enter');
+    const agent = page.getByRole('textbox', { name: 'agent' });
+    await agent.pressSequentially('nob');
+    const calls = Number(rows[0]?.split('\t')[1]);
+    await stack.ask('POST', '/v1/sessions/usage/messages?wait=60', { body: say });
+    await page
+      .getByRole('cell', { name: String(calls + 1), exact: true })
+      .first()
+      .waitFor();
+    assert.equal(await agent.inputValue(), 'nob', 'what is typed stays while the page is drawn again');
+    await agent.fill('nobody');
+    await agent.press('Enter');
     await sees(page, /No model was used in these days/);
     assert.equal(new URL(page.url()).searchParams.get('agent'), 'nobody');
     await assertAccessible(page);

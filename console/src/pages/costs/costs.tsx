@@ -2,6 +2,7 @@
 import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
 import { currentSearch, setSearch } from '../../app/router.ts';
 import { moneyText } from '../../components/amounts.ts';
+import { TextInput } from '../../components/bound.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Trouble } from '../../components/notices.tsx';
@@ -32,11 +33,11 @@ export default function Costs() {
         {FILTERS.map((name) => (
           <label key={name} class="check">
             {name}
-            <input
-              size={10}
-              placeholder={name === 'from' || name === 'to' ? shown?.[name] : 'any'}
+            <TextInput
+              isShort
+              hint={name === 'from' || name === 'to' ? shown?.[name] : 'any'}
               value={query[name] ?? ''}
-              onChange={({ currentTarget }) => setSearch({ [name]: currentTarget.value.trim() })}
+              onChange={(text) => setSearch({ [name]: text })}
             />
           </label>
         ))}

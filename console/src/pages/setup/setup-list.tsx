@@ -4,7 +4,7 @@ import { may } from '../../api/session.ts';
 import { type ListPage, useOlder } from '../../api/use-older.ts';
 import { useRequestAt } from '../../api/use-request.ts';
 import { currentSearch, hrefOf, navigate, setSearch } from '../../app/router.ts';
-import { SearchBox } from '../../components/bound.tsx';
+import { SearchBox, TextInput } from '../../components/bound.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyAsAt } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
@@ -47,12 +47,11 @@ export function SetupList({ kind }: SetupListProps) {
         )}
         <SearchBox value={filter} onInput={(q) => setSearch({ q })} />
         {isByAgent && (
-          <input
-            type="search"
-            aria-label="Of this agent"
-            placeholder="Agent"
+          <TextInput
+            label="Of this agent"
+            hint="Agent"
             value={agent}
-            onChange={({ currentTarget }) => setSearch({ agent: currentTarget.value.trim() })}
+            onChange={(text) => setSearch({ agent: text })}
           />
         )}
         <CopyAsAt
