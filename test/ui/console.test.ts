@@ -146,6 +146,7 @@ describe('IN-7 the web console', { skip }, () => {
 
   it('fits a phone, with the navigation below', async () => {
     const { page, complaints } = await openConsole(browser, await loginLink(), { width: 390, height: 800 });
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     for (const path of ['/sessions', '/sessions/hostile', '/nothing']) {
       await page.goto(stack.url + path);
       const link = page.getByRole('navigation').getByRole('link', { name: 'Sessions' });
