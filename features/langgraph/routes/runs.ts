@@ -213,6 +213,7 @@ async function endValues(
     pause = pauseOf(news);
     return pause !== undefined;
   });
+  if (!pause) throw new Failure('Unavailable', 'The server stops; the turn goes on');
   const { waits, error } = waitsIn(pause);
   return valuesOf(await readMessages(forTenant(deps.pool, caller.tenant), turn.session), waits, error);
 }
