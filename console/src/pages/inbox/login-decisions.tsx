@@ -1,9 +1,8 @@
 /** The buttons of an approval that asks its user for a login, which decides it by itself. */
 import { useSignal } from '@preact/signals';
-import { problemText } from '../../api/problem.ts';
-import { request } from '../../api/request.ts';
-import { notify } from '../../app/toasts.tsx';
+import { addressOf } from '../../api/request.ts';
 import { Button } from '../../components/button.tsx';
+import { LoginButton } from '../setup/login-button.tsx';
 import type { Approval } from './approval-list.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 
@@ -15,9 +14,10 @@ interface LoginDecisionsProps {
 
 export function LoginDecisions({ approval, server, onDecided }: LoginDecisionsProps) {
   const isRejecting = useSignal(false);
+  const { address } = addressOf('GET /v1/mcp/servers/{name}', { params: { name: server } });
   return (
     <div class="buttons" role="group" aria-label={`Decision about ${approval.summary}`}>
-      <LoginButton server={server} />
+      <LoginButton label="Log in" address={address} />
       <Button scope="approve" onClick={() => (isRejecting.value = true)}>
         Reject…
       </Button>
@@ -30,29 +30,5 @@ export function LoginDecisions({ approval, server, onDecided }: LoginDecisionsPr
         />
       )}
     </div>
-  );
-}
-
-/** The button becomes a link to the login, which no browser blocks. */
-function LoginButton({ server }: { readonly server: string }) {
-  const address = useSignal<string | undefined>(undefined);
-  const begin = async (): Promise<void> => {
-    const answer = await request('POST /v1/mcp/servers/{name}/oauth/start', {
-      params: { name: server },
-      body: {},
-    });
-    if (answer.ok) address.value = answer.data.authorization_url;
-    else notify('failed', problemText(answer.problem));
-  };
-  if (address.value !== undefined)
-    return (
-      <a class="primary" href={address.value} target="_blank" rel="noreferrer">
-        Go to the login of {server}
-      </a>
-    );
-  return (
-    <Button scope="run" class="primary" onClick={() => void begin()}>
-      Log in
-    </Button>
   );
 }

@@ -6,9 +6,9 @@ import { hrefOf } from '../../app/router.ts';
 import { ExactText, PlainText } from '../../components/exact-text.tsx';
 import { JsonFields } from '../../components/fact.tsx';
 import { isRecord, type Values } from '../../components/field-schema.ts';
-import { NewTab } from '../../components/page-frame.tsx';
 import { ActButton } from './act-button.tsx';
 import type { BesideProps, RowOf } from './kind.ts';
+import { LoginButton } from './login-button.tsx';
 import { OperationForm } from './operation-form.tsx';
 
 interface ListOf<One> {
@@ -46,7 +46,6 @@ export function ToolFacts({ row }: BesideProps<RowOf<'GET /v1/tools'>>) {
 type Server = RowOf<'GET /v1/mcp/servers'>;
 
 export function McpTools({ row: { tools, error }, address, reload }: BesideProps<Server>) {
-  const login = useSignal('');
   return (
     <section>
       <h2>Tools</h2>
@@ -56,15 +55,7 @@ export function McpTools({ row: { tools, error }, address, reload }: BesideProps
       <div class="buttons">
         <ActButton label="Look again" address={`${address}/test`} onDone={reload} />
         <ActButton label="Connect anew" address={`${address}/reconnect`} onDone={reload} />
-        <ActButton
-          label="Log in…"
-          scope="run"
-          address={`${address}/oauth/start`}
-          onDone={({ authorization_url: url }) => (login.value = String(url))}
-        />
-        {/^https?:/.test(login.value) && (
-          <NewTab href={login.value}>Log in at {new URL(login.value).host}</NewTab>
-        )}
+        <LoginButton label="Log in…" address={address} />
       </div>
       <ul class="plain">
         {tools.map((tool) => (
