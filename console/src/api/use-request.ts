@@ -14,17 +14,30 @@ export interface Reading<Answer> {
   reload(): void;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly everyMs?: number | undefined;
   /** Whether it is read again after a change. `everyMs` is then for while the stream of changes is down. */
   readonly after?: ((change: Change) => boolean) | undefined;
 }
 
+/** Milliseconds between two readings while the stream of changes is down. */
+const CUT_MS = 10_000;
+
 /** For what any session may change. */
 export const AFTER_SESSIONS: ReadingOptions = {
   after: ({ sessions }) => sessions === null || sessions.length > 0,
-  everyMs: 10_000,
+  everyMs: CUT_MS,
 };
+
+/** For what one session changes. */
+export function afterSession(key: string): ReadingOptions {
+  return { after: ({ sessions }) => sessions === null || sessions.includes(key), everyMs: CUT_MS };
+}
+
+/** For what the tasks of a team change. */
+export function afterTeam(team: string): ReadingOptions {
+  return { after: ({ teams }) => teams === null || teams.includes(team), everyMs: CUT_MS };
+}
 
 /** Pause between two readings after changes. */
 const PAUSE_MS = 500;

@@ -1,6 +1,6 @@
 /** All that is known of one step: what the model read and said, or a call with its outcome and why it was allowed. */
 import type { Operations } from '../../api/operations.ts';
-import { useRequest } from '../../api/use-request.ts';
+import { afterSession, useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';
@@ -10,8 +10,6 @@ import { Markdown } from '../../components/markdown.tsx';
 import { NotYet } from '../../components/notices.tsx';
 import { CallPanel, ChangedFiles, outcomeOf } from './call-panel.tsx';
 import type { TimelineRow, Turn } from './timeline.ts';
-
-const REFRESH_MS = 2_000;
 
 type Detail = Operations['GET /v1/turns/{id}/steps/{step}']['answer'];
 
@@ -29,7 +27,7 @@ export function StepPanel({ turn, at, row }: StepPanelProps) {
   const parts = { params: { id: turn.id, step } };
   // Read again until it is over, and once more then.
   const isBusy = row?.state === 'running' || row?.state === 'waiting';
-  const options = isBusy ? { everyMs: REFRESH_MS } : {};
+  const options = isBusy ? afterSession(turn.session_key) : {};
   const detail = useRequest('GET /v1/turns/{id}/steps/{step}', parts, options);
   const found = detail.data.value;
   if (found?.step !== step) {

@@ -1,7 +1,6 @@
 /** What a person may do with a task, by its status. */
 import type { Operations } from '../../api/operations.ts';
 import { request } from '../../api/request.ts';
-import type { ReadingOptions } from '../../api/use-request.ts';
 import { notify, report } from '../../app/toasts.tsx';
 
 export type Task = Operations['GET /v1/teams/{team}/tasks']['answer']['data'][number];
@@ -50,11 +49,6 @@ export const COLUMNS: readonly Column[] = [
   { title: 'Completed', statuses: ['completed'], moves: COMPLETED },
   { title: 'Ended', statuses: ['failed', 'cancelled', 'stale'], moves: CANCELLED },
 ];
-
-/** For what the tasks of a team change. */
-export function afterTeam(team: string): ReadingOptions {
-  return { after: ({ teams }) => teams === null || teams.includes(team), everyMs: 10_000 };
-}
 
 /** Resolves with whether it was done; says why not. */
 export async function act(

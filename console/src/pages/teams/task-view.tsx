@@ -1,6 +1,6 @@
 /** One task of a board: what it is, what was said and done about it, and what a person may do. */
 import { useSignal } from '@preact/signals';
-import { useRequest } from '../../api/use-request.ts';
+import { afterTeam, useRequest } from '../../api/use-request.ts';
 import { hrefOf, setSearch } from '../../app/router.ts';
 import { bound } from '../../components/bound.tsx';
 import { Button } from '../../components/button.tsx';
@@ -8,7 +8,7 @@ import { CopyAs } from '../../components/copy-as.tsx';
 import { ExactText } from '../../components/exact-text.tsx';
 import { Markdown } from '../../components/markdown.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { type Action, act, afterTeam, COLUMNS, type Task } from './task-actions.ts';
+import { type Action, act, COLUMNS, type Task } from './task-actions.ts';
 
 interface TaskViewProps {
   readonly task: Task;

@@ -1,7 +1,7 @@
 /** The board of a team: its tasks by status. They are moved by drag, or with the buttons of the task that is chosen. */
 import { useSignal } from '@preact/signals';
 import { may } from '../../api/session.ts';
-import { useRequest } from '../../api/use-request.ts';
+import { afterTeam, useRequest } from '../../api/use-request.ts';
 import { currentSearch, hrefOf, type PageProps, setSearch } from '../../app/router.ts';
 import { notify } from '../../app/toasts.tsx';
 import { SearchBox } from '../../components/bound.tsx';
@@ -10,7 +10,7 @@ import { ExactText } from '../../components/exact-text.tsx';
 import { Trouble } from '../../components/notices.tsx';
 import { PageFrame } from '../../components/page-frame.tsx';
 import { useNow } from '../../components/time-ago.tsx';
-import { act, afterTeam, COLUMNS, type Task } from './task-actions.ts';
+import { act, COLUMNS, type Task } from './task-actions.ts';
 import { TaskView } from './task-view.tsx';
 
 export default function TeamBoard({ params: { key: team = '' } }: PageProps) {
