@@ -5,7 +5,7 @@ const METHODS = 'GET, POST, PATCH, DELETE';
 const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, last-event-id, x-namespace, x-request-id';
 const ANSWER_HEADERS =
-  'x-request-id, retry-after, location, idempotent-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
+  'x-request-id, retry-after, location, content-location, idempotent-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
 
 /** Keys travel in a header that the page sets itself, so credentials mode is never needed. */
 export function allowOrigins(app: Api, origins: readonly string[]): void {

@@ -19,7 +19,7 @@ const creation = z.looseObject({
   thread_id: sessionKeySchema.nullish(),
   if_exists: z.enum(['raise', 'do_nothing']).nullish(),
 });
-const history = z.looseObject({ limit: z.coerce.number().int().min(1).max(MAX_STATES).default(10) });
+const history = z.looseObject({ limit: z.coerce.number().int().min(1).max(1_000).default(10) });
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
@@ -77,7 +77,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     async (request) => {
       const caller = callerOf(request);
       const row = await threadRow(deps, caller, request.params.thread);
-      return row ? readStates(deps, caller, row, request.body.limit) : [];
+      return row ? readStates(deps, caller, row, Math.min(request.body.limit, MAX_STATES)) : [];
     },
   );
 }

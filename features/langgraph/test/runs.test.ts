@@ -57,7 +57,7 @@ describe('IN-11 runs of LangGraph clients', { concurrency: 6 }, () => {
       ],
     );
     await client.runs.wait(thread, 'main', { input: user('Walrus two.') });
-    const history = await client.threads.getHistory(thread);
+    const history = await client.threads.getHistory(thread, { limit: 500 });
     assert.deepEqual(
       history.map(({ values, next }: any) => [values.messages.length, next]),
       [
