@@ -14,7 +14,7 @@ export interface Reading<Answer> {
   reload(): void;
 }
 
-interface ReadingOptions {
+export interface ReadingOptions {
   readonly everyMs?: number | undefined;
   /** Whether it is read again after a change. `everyMs` is then for while the stream of changes is down. */
   readonly after?: ((change: Change) => boolean) | undefined;

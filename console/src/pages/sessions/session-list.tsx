@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import type { Operations } from '../../api/operations.ts';
 import { addressOf } from '../../api/request.ts';
-import { useOlder } from '../../api/use-older.ts';
-import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
+import { useList } from '../../api/use-list.ts';
+import { AFTER_SESSIONS } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { SearchBox } from '../../components/bound.tsx';
 import { CopyAs } from '../../components/copy-as.tsx';
@@ -17,19 +17,19 @@ type Session = Operations['GET /v1/sessions']['answer']['data'][number];
 export default function SessionList() {
   const agent = useSignal('');
   const query = { limit: 100, ...(agent.value && { agent: agent.value }) };
-  const first = useRequest('GET /v1/sessions', { query }, AFTER_SESSIONS);
-  const older = useOlder<Session>(addressOf('GET /v1/sessions', { query }).address);
-  const page = first.data.value;
-  const filter = (text: string): void => {
-    agent.value = text;
-    older.clear();
-  };
+  const { address } = addressOf('GET /v1/sessions', { query });
+  const { first, rows, more } = useList<Session>(address, AFTER_SESSIONS);
   const head = (
     <>
       <a class="button" href={hrefOf('new-session')}>
         New
       </a>
-      <SearchBox label="Only of this agent" hint="Agent" value={agent.value} onChange={filter} />
+      <SearchBox
+        label="Only of this agent"
+        hint="Agent"
+        value={agent.value}
+        onChange={(text) => (agent.value = text)}
+      />
       <CopyAs name="GET /v1/sessions" parts={{ query }} command={['sessions', 'list']} />
     </>
   );
@@ -38,14 +38,14 @@ export default function SessionList() {
     : 'No sessions yet. Begin one with: npx tempoclaw chat';
   return (
     <PageFrame title="Sessions" head={head} readings={[first]}>
-      {page?.data.length === 0 && <p class="notice">{none}</p>}
-      {page && page.data.length > 0 && (
+      {rows?.length === 0 && <p class="notice">{none}</p>}
+      {rows && rows.length > 0 && (
         <VirtualList
-          items={joined(page.data, older.rows.value)}
+          items={newest(rows)}
           keyOf={({ key }) => key}
           label="Sessions"
           estimate={64}
-          onEnd={() => void older.load(page)}
+          onEnd={more}
         >
           {(session) => <SessionRow session={session} />}
         </VirtualList>
@@ -67,8 +67,7 @@ function SessionRow({ session }: { readonly session: Session }) {
 }
 
 /** A session that has changed moves to the first page, and is shown there only. */
-function joined(first: readonly Session[], older: readonly Session[]): readonly Session[] {
-  return [...new Map([...older, ...first].map((session) => [session.key, session])).values()].sort((a, b) =>
-    a.updated_at < b.updated_at ? 1 : -1,
-  );
+function newest(rows: readonly Session[]): readonly Session[] {
+  const once = new Map(rows.toReversed().map((session) => [session.key, session]));
+  return [...once.values()].sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
 }

@@ -1,8 +1,7 @@
 /** All things of a kind, and the form that makes another one. */
 import { useSignal } from '@preact/signals';
 import { may } from '../../api/session.ts';
-import { type ListPage, useOlder } from '../../api/use-older.ts';
-import { useRequestAt } from '../../api/use-request.ts';
+import { useList } from '../../api/use-list.ts';
 import { currentSearch, hrefOf, navigate, setSearch } from '../../app/router.ts';
 import { SearchBox, TextInput } from '../../components/bound.tsx';
 import { Button } from '../../components/button.tsx';
@@ -28,15 +27,9 @@ export function SetupList({ kind }: SetupListProps) {
   const filter = search.get('q') ?? '';
   const agent = search.get('agent') ?? '';
   const address = `${path.slice(1)}?limit=200${agentQuery('&', agent)}`;
-  const first = useRequestAt<ListPage<Row>>('GET', address);
-  const older = useOlder<Row>(address);
-  const page = first.data.value;
-  const rows = [...(page?.data ?? []), ...older.rows.value].filter((row) => matches(row, filter));
+  const { first, rows: all, more, reload } = useList<Row>(address);
+  const rows = all?.filter((row) => matches(row, filter));
   const isMaking = search.has('new') && make !== undefined && may(scopes[1]);
-  const reload = (): void => {
-    older.clear();
-    first.reload();
-  };
   return (
     <>
       <PageHead title={title}>
@@ -62,19 +55,13 @@ export function SetupList({ kind }: SetupListProps) {
       </PageHead>
       {isMaking && <MakeForm kind={kind} reload={reload} />}
       <Trouble reading={first} />
-      {page && rows.length === 0 && (
+      {rows?.length === 0 && (
         <p class="notice">
           {filter ? 'None has these words.' : `None yet. At a terminal: npx tempoclaw ${slug} ${empty}`}
         </p>
       )}
-      {page && (
-        <VirtualList
-          items={rows}
-          keyOf={(row) => String(row[key])}
-          label={title}
-          estimate={64}
-          onEnd={() => void older.load(page)}
-        >
+      {rows && (
+        <VirtualList items={rows} keyOf={(row) => String(row[key])} label={title} estimate={64} onEnd={more}>
           {(row) => <SetupRow kind={kind} row={row} reload={reload} />}
         </VirtualList>
       )}
