@@ -182,6 +182,11 @@ function formatProblem({ format }: FormField, value: string): string | undefined
   return format === undefined || fits[format]() ? undefined : `must be a valid ${format}`;
 }
 
+/** Where a user has to log in, in words. */
+export function loginPlace({ login, server }: Pick<McpForm, 'login' | 'server'>): string {
+  return login === 'program' ? `the program ${server}` : `the MCP server ${server}`;
+}
+
 /** The form in lines for people. `fields` describe the `args` of an answer. */
 export function formLines({ server, message, url, prompt, login, fields }: McpForm): string[] {
   if (login) return [message];

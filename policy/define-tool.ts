@@ -128,6 +128,8 @@ export interface ToolSpec<Input, Needs> {
   readonly replay: ReplayClass;
   /** Its calls may continue outside after an attempt (domain/turn/pending-call.ts). */
   readonly mayContinueOutside?: true;
+  /** Its calls may wait for a login of their user (activities/tool-call/missing-login.ts). */
+  readonly mayNeedLogin?: true;
   /**
    * Whether a call only reads, for a tool that also changes things: such calls are `readonly`. Policies treat the tool
    * as one that changes things.

@@ -1,6 +1,6 @@
 /** A call with state outside its attempt: what is stored of it, and what its MCP server asks people. */
 import { approvalIdOf } from '#domain/ids.ts';
-import { standardAnswer } from '#domain/form.ts';
+import { loginPlace, standardAnswer } from '#domain/form.ts';
 import type { PendingExternalCall, PendingForm } from '#domain/turn/pending-call.ts';
 import type { CallOutside } from '#domain/tool.ts';
 import { storableJson } from '#domain/text/storable-text.ts';
@@ -99,12 +99,12 @@ export async function newForm(
     form,
     args,
     summary: scrubber.preview(
-      form.login ? `${tool}: log in at ${form.server}` : `${tool} asks: ${words}`,
+      form.login ? `${tool}: a login for ${loginPlace(form)}` : `${tool} asks: ${words}`,
       SUMMARY,
     ),
     digest: callDigest(`${tool}?`, args),
     reason: form.login
-      ? `the call needs a login of ${user ?? 'its user'} at the MCP server ${form.server}`
+      ? `the call needs a login of ${user ?? 'its user'} for ${loginPlace(form)}`
       : `the MCP server ${form.server} asks this while it works at the call`,
     always: NEVER,
     words: NEVER.refused,

@@ -112,8 +112,7 @@ async function runClaimed(
   attempt: Attempt,
 ): Promise<RunToolResult> {
   const started = performance.now();
-  const outside =
-    tool.mcp || tool.mayContinueOutside ? createOutside(deps, input, claimed, attempt) : undefined;
+  const outside = mayWait(tool) ? createOutside(deps, input, claimed, attempt) : undefined;
   const done = await perform(deps, tool, input, claimed.running, attempt.signal, outside);
   const milliseconds = performance.now() - started;
   if ('changed' in done)
@@ -129,6 +128,11 @@ async function runClaimed(
     throw stillRuns();
   const result = isCutOff(done, attempt.signal) ? cutOff(tool, claimed.running, done) : done;
   return recordResult(deps, input, claimed, attempt, result, milliseconds);
+}
+
+/** Its calls may wait for something outside, or for its user. */
+function mayWait({ mcp, mayContinueOutside, mayNeedLogin }: Tool): boolean {
+  return [mcp, mayContinueOutside, mayNeedLogin].some(Boolean);
 }
 
 function stillRuns(): ApplicationFailure {

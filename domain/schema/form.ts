@@ -10,9 +10,11 @@ export const mcpFormSchema = z.object({
   message: z.string(),
   url: z.string().optional().describe('To be opened; approved when it is done'),
   login: z
-    .literal('mcp')
+    .enum(['mcp', 'program'])
     .optional()
-    .describe('The user of the turn must log in at the server; approved by itself when that is done'),
+    .describe(
+      'The user of the turn must log in at the MCP server, or give credentials for the program, that `server` names; approved by itself when that is done',
+    ),
   prompt: z
     .object({
       system: z.string(),

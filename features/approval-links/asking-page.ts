@@ -29,7 +29,7 @@ export function askingPage(row: ApprovalRow, { user, decision, tried }: DeciderV
     `<p class="who">You decide as <strong>${marked(user)}</strong></p>
 ${row.form ? question(row.form) : call(row)}
 <dl>${shown.join('')}</dl>
-${mayDecide('approve') ? form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${agreeing(row)}</button>`) : ''}
+${mayDecide('approve') && row.form?.login !== 'program' ? form(row, 'approve', `${(row.form?.fields ?? []).map(input).join('')}<button class="approve">${agreeing(row)}</button>`) : ''}
 ${mayDecide('edit') ? changing(row, tried) : ''}
 ${mayDecide('reject') ? form(row, 'reject', '<label for="reason">Why not? The agent is told.</label><textarea id="reason" name="reason" maxlength="2000"></textarea><button class="reject">Reject</button>') : ''}`,
   );
@@ -77,7 +77,7 @@ export function loginPage(server: string, url: string): string {
 
 /** A question of an MCP server. Anyone may have written its words, so no link is made of them. */
 function question({ server, message, url, prompt, login }: McpForm): string {
-  if (login) return `<h1>Log in at ${marked(server)}</h1><pre>${marked(message)}</pre>`;
+  if (login) return `<h1>Log in for ${marked(server)}</h1><pre>${marked(message)}</pre>`;
   const open =
     url === undefined
       ? ''

@@ -1,6 +1,6 @@
 /** Implements `tempoclaw secure-clis`: programs that agents run with credentials they never see. */
 import type { Command } from 'commander';
-import { secureClis as resource } from './resource.ts';
+import { secureClis as resource, secureCliCredentials } from './resource.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { usageError } from '#cli/cli-error.ts';
 import { readObjectFile } from '#cli/object-file.ts';
@@ -22,6 +22,7 @@ export function register(clis: Command): void {
       }),
     },
   });
+  addCommands(clis, secureCliCredentials);
 }
 
 /** Accepts only references, because a value among the arguments could be read from the list of processes. */

@@ -7,12 +7,12 @@ export const secureCli = defineFeature({
   rows: () => import('./rows.ts'),
   worker: () => import('./worker.ts'),
   tools: [() => import('./tools/credentialed-exec.ts')],
-  routes: [() => import('./routes.ts')],
+  routes: [() => import('./routes.ts'), () => import('./credential-routes.ts')],
   commands: [
     {
       group: 'Rules, tools and limits:',
       name: 'secure-clis',
-      summary: 'programs that agents run with credentials: list, show, set, delete',
+      summary: 'programs that agents run with credentials: list, show, set, delete, credentials, own, logout',
       load: () => import('./commands.ts'),
     },
   ],

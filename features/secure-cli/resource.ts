@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isRecord } from '#domain/outside-value.ts';
 import { labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
-import { defineResource } from '#domain/resource/define-resource.ts';
+import { defineResource, operation } from '#domain/resource/define-resource.ts';
 import { MAX_SECRET, MIN_SECRET } from '#domain/resource/secrets.ts';
 
 /**
@@ -55,6 +55,10 @@ const fields = {
     .array(z.union([z.literal('*'), nameSchema]))
     .max(500)
     .describe('Agents that may use it; `*` is every agent'),
+  user_env: z
+    .array(variableName)
+    .max(20)
+    .describe('Variables that each user gives: the program runs with those of the turn’s user alone'),
   host: z
     .boolean()
     .describe(
@@ -142,6 +146,7 @@ export const secureClis = defineResource(
             '--env <name=secret...>',
             'a variable and the secret it gets, such as GH_TOKEN=secret://github',
           ],
+          user_env: ['--user-env <name...>', 'variables that each user gives for themselves'],
           path: ['--path <path>', 'where the program is, when PATH does not say'],
           host: ['--host', 'also for agents that need a sandbox, although it runs on the worker’s machine'],
           no_host: ['--no-host', 'not for those'],
@@ -158,6 +163,74 @@ export const secureClis = defineResource(
         word: 'delete',
         help: 'take a program its credentials',
         says: (name) => `${name} has no credentials any more`,
+      },
+    }),
+  }),
+);
+
+const path = '/v1/secure-clis/:name/user-credentials';
+const own = {
+  scope: 'run',
+  path,
+  params: z.object({ name: nameOfBinary }),
+  query: z.strictObject({
+    user: labelSchema.optional().describe('For admins; the user of the key when absent'),
+  }),
+  findsFirst: true,
+} as const;
+
+const userCredentialsSchema = z.object({
+  name: nameOfBinary,
+  user: z.string(),
+  env_names: z.array(z.string()),
+  given_at: timeSchema,
+});
+
+export const secureCliCredentials = defineResource(
+  {
+    path,
+    tag: 'secrets',
+    item: userCredentialsSchema,
+    key: 'name',
+    keySchema: nameOfBinary,
+    missing: 'There is no program with credentials of this name, or nothing was given for it',
+  },
+  () => ({
+    getSecureCliUserCredentials: operation({
+      ...own,
+      method: 'GET',
+      summary: 'Look at what a user has given for a program',
+      description: 'Names, and no values.',
+      answer: userCredentialsSchema,
+      command: { word: 'own', help: 'what you have given for a program, by names' },
+    }),
+    setSecureCliUserCredentials: operation({
+      ...own,
+      method: 'PUT',
+      summary: 'Give a user’s own credentials for a program',
+      description: 'All variables of its `user_env`. Replaces what was given before.',
+      body: z.strictObject({ env: z.record(variableName, textSchema(MAX_SECRET).min(MIN_SECRET)) }),
+      answer: userCredentialsSchema,
+      refuses: ['Conflict', 'Unprocessable'],
+      command: {
+        word: 'credentials',
+        help: 'give your own for a program; FILE has {"env": {…}}, - is a pipe',
+        arguments: ['file'],
+        file: '{"env": {…}}',
+        says: (_answer, { name }) => `${name} runs with them in your turns`,
+      },
+    }),
+    deleteSecureCliUserCredentials: operation({
+      ...own,
+      method: 'DELETE',
+      summary: 'Remove a user’s credentials for a program',
+      answer: z.null(),
+      status: 204,
+      command: {
+        word: 'logout',
+        help: 'remove your own credentials for a program',
+        answer: ({ name }) => ({ name, deleted: true }),
+        says: (_answer, { name }) => `nothing of yours is kept for ${name}`,
       },
     }),
   }),

@@ -131,6 +131,7 @@ function showCli(deps: ApiDeps, tenant: string, row: SecureCliRow) {
   return {
     ...row,
     host: false,
+    user_env: [],
     ...row.config,
     env: opened(deps, tenant, row).map(({ name, kind }) => ({ name, kind })),
   };

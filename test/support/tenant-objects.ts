@@ -228,7 +228,14 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
   await make('PUT', '/v1/secure-clis/quokka', {
     agents: ['quokka'],
     env: [{ name: 'X_TOKEN', value: `${TENANT_WORD}-of-cli` }],
+    user_env: ['Y_TOKEN'],
   });
+  await make(
+    'PUT',
+    '/v1/secure-clis/quokka/user-credentials',
+    { env: { Y_TOKEN: `${ANN_WORD}-of-cli` } },
+    annKey,
+  );
   await make('PUT', '/v1/tool-hosts/quokka', {
     seal_key: Buffer.alloc(32).toString('base64'),
     tools: [

@@ -92,6 +92,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     mergeKnowledgeEntity: { into: has.entities[2] },
     splitKnowledgeEntity: { entity: has.entities[2] },
     changeKnowledgeRelation: { relation: 'x' },
+    setSecureCliUserCredentials: { env: { Y_TOKEN: 'another-one' } },
     setMcpUserCredentials: { headers: { 'x-key': 'another' } },
     setMcpGrant: { tool_allow: ['x'] },
     createMcpRequest: { server: 'quokka', scope: 'agent', subject: 'quokka', reason: 'x' },

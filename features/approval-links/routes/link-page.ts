@@ -84,7 +84,7 @@ async function decideByLink(deps: ApiDeps, request: FastifyRequest): Promise<Ans
   if (link.used_at) throw new Failure('Conflict', 'This link was used');
   const { login, server } = approval.form ?? {};
   // Only the login itself decides.
-  if (login && server !== undefined && decision === 'approve')
+  if (login === 'mcp' && server !== undefined && decision === 'approve')
     return loginPage(server, await loginAddress(deps, request, link, server));
   const sender = {
     by: link.user_id,

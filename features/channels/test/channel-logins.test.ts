@@ -30,7 +30,7 @@ it('IN-10 a login that is missing in a group chat is given by its user, by a lin
     [question.chat, question.buttons.map(({ text }) => text)],
     ['-1001', ['Reject', 'Log in']],
   );
-  assert.match(question.text, /ann has to log in at the MCP server desk/);
+  assert.match(question.text, /ann has to log in for the MCP server desk/);
   assert.match((await chat.hears(pressUpdate(question, 'Log in', 43))).body.text, /may not decide/);
   assert.match((await chat.hears(pressUpdate(question, 'Reject', 43))).body.text, /not among its approvers/);
   assert.match((await chat.hears(pressUpdate(question, 'Log in'))).body.text, /direct message/);

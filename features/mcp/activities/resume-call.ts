@@ -23,7 +23,7 @@ const LONGEST_MS = 86_400_000;
  */
 const LATER_SECONDS = { min: 5, max: 300 };
 /** Questions of one call, whoever answers them. */
-export const MAX_ASKS = 20;
+const MAX_ASKS = 20;
 /** Calls that wait in a worker for answers. */
 const MAX_HELD = 200;
 /** The key of a question that comes over the connection. */

@@ -9,6 +9,7 @@ import { EgressError } from '@tempoclaw/egress';
 import { egressResult } from '#activities/egress/egress-result.ts';
 import { callSeconds } from '../rules/grants.ts';
 import { mcpReplay } from '../rules/server.ts';
+import { afterLogin, askForLogin } from '#activities/tool-call/missing-login.ts';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
@@ -16,7 +17,6 @@ import { createGoneTool } from '#policy/gone-tool.ts';
 import type { RunningCall, Tool, ToolSpec } from '#policy/define-tool.ts';
 import { catalogedMcpTool } from '../policy/mcp-tool.ts';
 import type { McpToolOfCall } from '../store/mcp-tool-store.ts';
-import { afterLogin, askForLogin } from './missing-login.ts';
 import { CallLate, CallLost, resumeCall } from './resume-call.ts';
 import { loginNeededIn, McpAway } from './mcp-away.ts';
 import { errorText } from './error-words.ts';
@@ -64,7 +64,8 @@ async function runCall(
   if (judged?.decision === 'deny')
     return toolError('PermissionDenied', `${server.name} may not be asked: ${judged.reason}`);
   if (!call.outside) throw new Error('a call of an MCP server has a row');
-  const outside = await afterLogin(server.name, call.outside);
+  const at = { login: 'mcp', server: server.name } as const;
+  const outside = await afterLogin(at, call.outside);
   if ('ok' in outside) return outside;
   const seconds = callSeconds(server.config.timeout_sec, found.grants, call.agent);
   // Set when the request may have reached the server.
@@ -106,9 +107,17 @@ async function runCall(
   } catch (error) {
     if (call.signal.aborted) throw error;
     const login = loginNeededIn(error);
-    if (login && call.user !== null) return askForLogin(server, call.user, login, outside);
+    if (login && call.user !== null) {
+      const missing = { ...at, user: call.user, why: login.message, how: loginCommands(server) };
+      return askForLogin(missing, outside);
+    }
     return errorResult(error, found, seconds, hide);
   }
+}
+
+function loginCommands({ name, config }: Found['server']): string {
+  const give = `npx tempoclaw mcp credentials ${name} FILE`;
+  return config.transport === 'stdio' ? give : `npx tempoclaw mcp login ${name}, or ${give}`;
 }
 
 /** The request was not sent; it has the result that says why. */

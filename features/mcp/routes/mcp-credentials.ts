@@ -4,7 +4,6 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '#domain/errors.ts';
-import { endLogins } from '../activities/end-logins.ts';
 import { MCP_LOGIN_PATHS, mcpClientId, mcpClientMetadata, mcpRedirectUrl } from '../contract/mcp-login.ts';
 import { mcpCredentials } from '../resource/mcp-credentials.ts';
 import {
@@ -19,14 +18,15 @@ import {
   type McpServerRow,
   openServerCredentials,
 } from '../store/mcp-server-store.ts';
-import { waitingLogins } from '../store/mcp-login-store.ts';
 import { confirmPage, noticePage } from '#api/server/html-page.ts';
 import { type Caller, requireOwnUser, requireScope } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { addPage } from '#api/server/page-routes.ts';
 import { serveResource } from '#api/serve-resource.ts';
+import { waitingLogins } from '#store/approvals/approval-logins.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { refuseFrozen } from '#store/tenant-freeze.ts';
+import { endLogins } from '#temporal/end-logins.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, settings, mcpLogins } = deps;
@@ -51,7 +51,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
   /** `server` is its name. */
   const goOn = async ({ tenant, server, user }: McpOwner): Promise<void> => {
-    const waiting = await waitingLogins(forTenant(pool, tenant), server, user);
+    const waiting = await waitingLogins(forTenant(pool, tenant), { login: 'mcp', server, user });
     // The login is there whatever happens now, and the sweep decides what could not be reached.
     await endLogins({ pool, reach: deps.temporal }, waiting).catch(() => undefined);
   };

@@ -1,17 +1,23 @@
 /** SH-4: starts programs with the tenant's credentials. The values are only in this call's environment or files. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import type { SecureCli } from '../rules/secure-cli.ts';
 import { type CommandOutcome, type CommandRequest, type Shell, makeWorkerFolder } from '@tempoclaw/sandbox';
+import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Vault } from '#store/secrets/vault.ts';
 import type { CliVariable } from '../store.ts';
 import { sealedPart } from '../sealed.ts';
+import { findUserCredentials, type UserVariables } from '../user-credentials.ts';
 import { findProgram, type ProgramPlaces } from './find-program.ts';
 
 export interface SecureRun extends Omit<CommandRequest, 'command'> {
   readonly tenant: string;
+  /** Whose own credentials it gets, where it takes any. */
+  readonly user: string | null;
   readonly cli: SecureCli;
   /** The program as the call names it. */
   readonly requested: string;
@@ -22,11 +28,17 @@ export type SecureOutcome =
   | { readonly kind: 'ran'; readonly outcome: CommandOutcome }
   | { readonly kind: 'refused'; readonly code: ToolErrorCode; readonly message: string };
 
+/** How long a worker may take to learn what a user has saved: until then, nothing of it would be hidden. */
+const LEARN_MS = 5_000;
+const LOOK_MS = 50;
+
 export interface SecureClis {
   /** The tenant's programs; throws when they cannot be read, and callers then refuse. */
   list(tenant: string): Promise<readonly SecureCli[]>;
   /** The programs that are already loaded. */
   listNow(tenant: string): readonly SecureCli[];
+  /** Whether the user has given all variables that the program takes of each user. */
+  hasLogin(tenant: string, cli: Pick<SecureCli, 'name' | 'user_env'>, user: string): Promise<boolean>;
   /** The caller checks whether the arguments are allowed. Never throws for what the program does. */
   run(request: SecureRun): Promise<SecureOutcome>;
 }
@@ -34,16 +46,35 @@ export interface SecureClis {
 export function createSecureClis(
   parts: ProgramPlaces & {
     readonly vault: Pick<Vault, 'openedOf' | 'openedNow' | 'resolve'>;
+    readonly pool: Pool;
     readonly shell: Shell;
     /** A private folder of ours on this machine. */
     readonly dir: string;
   },
 ): SecureClis {
+  /** The newest that the user has saved, once this process hides it; undefined for none. */
+  async function savedBy(tenant: string, name: string, user: string): Promise<UserVariables | undefined> {
+    const row = await findUserCredentials(forTenant(parts.pool, tenant), name, user);
+    if (!row) return undefined;
+    for (const until = performance.now() + LEARN_MS; ; ) {
+      const opened = (await parts.vault.openedOf(tenant, sealedPart)).find(({ cli }) => cli.name === name);
+      const known = opened?.users.get(user);
+      if (known && known.savedAt >= row.given_at.getTime()) return known.values;
+      if (performance.now() > until) return undefined;
+      await pause(LOOK_MS);
+    }
+  }
+
   return {
     list: async (tenant) => (await parts.vault.openedOf(tenant, sealedPart)).map(({ cli }) => cli),
     listNow: (tenant) => (parts.vault.openedNow(tenant, sealedPart) ?? []).map(({ cli }) => cli),
 
-    async run({ tenant, cli, requested, args, ...request }) {
+    async hasLogin(tenant, { name, user_env = [] }, user) {
+      const saved = user_env.length > 0 ? await savedBy(tenant, name, user) : {};
+      return saved !== undefined && user_env.every((variable) => Object.hasOwn(saved, variable));
+    },
+
+    async run({ tenant, cli, user, requested, args, ...request }) {
       const found = await findProgram(cli, requested, request.pwd, parts);
       if (!found.ok) return { kind: 'refused', code: found.code, message: found.message };
       const opened = (await parts.vault.openedOf(tenant, sealedPart)).find(
@@ -52,9 +83,18 @@ export function createSecureClis(
       if (!opened?.variables)
         return refused(`the credentials of ${cli.name} are gone or cannot be opened; ask an admin`);
       const { variables } = opened;
+      const { user_env = [] } = cli;
+      const saved = (user_env.length > 0 && user !== null && (await savedBy(tenant, cli.name, user))) || {};
+      const own = user_env.flatMap((name) => (Object.hasOwn(saved, name) ? [[name, saved[name] ?? '']] : []));
+      if (own.length < user_env.length)
+        return refused(`the login of the user for ${cli.name} is gone; call again`);
       try {
         return await withPrivateFolder(parts.dir, async (folder) => {
-          const environment = await environmentOf(parts.vault, tenant, variables, folder);
+          const environment = {
+            ...(await environmentOf(parts.vault, tenant, variables, folder)),
+            // Their values are literal: a user does not refer to secrets of the tenant.
+            ...Object.fromEntries(own),
+          };
           const command = { file: found.file, args, environment };
           const folders = [...request.folders, folder];
           return { kind: 'ran', outcome: await parts.shell.run({ ...request, folders, command }) };

@@ -15,8 +15,12 @@ export type SecureCliRules = Pick<
 
 export type SecureCli = Omit<
   Kept<typeof secureCliSchema>,
-  'env' | 'host' | 'updated_by' | 'created_at' | 'updated_at'
-> & { readonly host?: boolean };
+  'env' | 'host' | 'user_env' | 'updated_by' | 'created_at' | 'updated_at'
+> & {
+  readonly host?: boolean;
+  /** Variables that each user gives, so that a call runs with those of its turn's user alone. */
+  readonly user_env?: readonly string[];
+};
 
 export function mayUse(cli: SecureCli, agent: string): boolean {
   return cli.agents.includes('*') || cli.agents.includes(agent);

@@ -101,6 +101,7 @@ async function service(t: TestContext): Promise<Service> {
   const credentials = join(folder.base, 'credentials');
   const secureClis = createSecureClis({
     vault: secrets.vault,
+    pool: database.pool,
     shell: createShell({
       name: OWN_NAME,
       environment: commandEnvironment(process.env),

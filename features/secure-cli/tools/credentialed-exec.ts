@@ -8,6 +8,7 @@ import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts'
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { folderOf } from '#policy/exec-rules.ts';
 import { commandResult } from '#activities/process/command-text.ts';
+import { afterLogin, askForLogin } from '#activities/tool-call/missing-login.ts';
 import { inFolder } from '#activities/process/in-folder.ts';
 import { matchesPattern } from '#policy/deny-pattern.ts';
 import { grantNeeded } from '../activities/refuse-secure-cli.ts';
@@ -50,6 +51,7 @@ export const tool = defineTool<Input, Needs>({
     'login logged account token secret authenticated cli deploy cloud saved gcloud docker terraform git keys s3 buckets bucket cluster pods pull request issue release github azure stored signed privileges repository',
   group: 'runtime',
   replay: 'once',
+  mayNeedLogin: true,
   input,
   limits: { duration: 'long', costly: true, timeoutSeconds: MAX_TIMEOUT_SECONDS + KILL_SECONDS },
   summary: ({ binary = '', args = [], command }) => command ?? [binary, ...args].join(' '),
@@ -126,12 +128,42 @@ async function runChecked(
   if (!check.ok) return toolError('PermissionDenied', withTips(`${cli.name}: ${check.reason}`, cli));
   for (const { option, keyword } of check.excused)
     call.progress(`${cli.name}: the word "${keyword}" in ${option} is excused by keyword_allowlist\n`);
+  const problem = await loginProblem(secureClis, call, cli);
+  if (problem) return problem;
   const timeoutMs = Math.min(cli.timeout_seconds, MAX_TIMEOUT_SECONDS) * 1000;
-  const { tenant } = call;
+  const { tenant, user } = call;
   const ran = await inFolder(files, call, request.working_dir, (place) =>
-    secureClis.run({ ...place, tenant, cli, requested: program, args, timeoutMs }),
+    secureClis.run({ ...place, tenant, user, cli, requested: program, args, timeoutMs }),
   );
   return resultOf(ran, timeoutMs, cli);
+}
+
+/** Undefined when the program may run: it has no credentials of users, or the turn's user has given them. */
+async function loginProblem(
+  secureClis: SecureClis,
+  { tenant, user, outside: before }: RunningCall,
+  { name, user_env = [] }: SecureCli,
+): Promise<ToolResult | undefined> {
+  const at = { login: 'program', server: name } as const;
+  const outside = before && (await afterLogin(at, before));
+  if (outside && 'ok' in outside) return outside;
+  // Its claim does not find this out for a call that has waited for a login.
+  if (outside?.left && outside.isAgain)
+    return toolError(
+      'OutcomeUnknown',
+      `the worker that ran ${name} is gone; whether it did its work is not known`,
+    );
+  if (user_env.length === 0) return undefined;
+  if (user === null)
+    return toolError(
+      'PermissionDenied',
+      `${name} runs with a user's own credentials, and this turn is nobody's`,
+    );
+  if (await secureClis.hasLogin(tenant, { name, user_env }, user)) return undefined;
+  if (!outside) throw new Error('a call that waits has a row');
+  const why = `the user ${user} has not given ${user_env.join(', ')}`;
+  const how = `npx tempoclaw secure-clis credentials ${name} FILE`;
+  return askForLogin({ ...at, user, why, how }, outside);
 }
 
 function resultOf(ran: SecureOutcome, timeoutMs: number, cli: SecureCli): ToolResult {

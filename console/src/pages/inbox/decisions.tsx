@@ -20,7 +20,10 @@ interface DecisionsProps {
 export function Decisions(props: DecisionsProps) {
   const { approval, onDecided } = props;
   const { form } = approval;
-  if (form?.login) return <LoginDecisions approval={approval} server={form.server} onDecided={onDecided} />;
+  if (form?.login) {
+    const server = form.login === 'mcp' ? form.server : undefined;
+    return <LoginDecisions approval={approval} server={server} onDecided={onDecided} />;
+  }
   return <CallDecisions {...props} />;
 }
 

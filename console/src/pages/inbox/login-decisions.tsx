@@ -8,16 +8,17 @@ import { DecisionDialog } from './decision-dialog.tsx';
 
 interface LoginDecisionsProps {
   readonly approval: Approval;
-  readonly server: string;
+  /** The MCP server; undefined for a program, whose credentials are typed at a terminal. */
+  readonly server: string | undefined;
   readonly onDecided?: (() => void) | undefined;
 }
 
 export function LoginDecisions({ approval, server, onDecided }: LoginDecisionsProps) {
   const isRejecting = useSignal(false);
-  const { address } = addressOf('GET /v1/mcp/servers/{name}', { params: { name: server } });
+  const at = server && addressOf('GET /v1/mcp/servers/{name}', { params: { name: server } });
   return (
     <div class="buttons" role="group" aria-label={`Decision about ${approval.summary}`}>
-      <LoginButton label="Log in" address={address} />
+      {at && <LoginButton label="Log in" address={at.address} />}
       <Button scope="approve" onClick={() => (isRejecting.value = true)}>
         Reject…
       </Button>

@@ -2,10 +2,10 @@
 import { APPROVAL } from '#domain/approval/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
+import type { WaitingLogin } from '#store/approvals/approval-logins.ts';
 import { insertDecisionProof } from '#store/approvals/approval-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import type { WaitingLogin } from '../store/mcp-login-store.ts';
 
 /**
  * Decides the approvals in the name of the users who have logged in. Safe to repeat; what cannot be reached now is found
