@@ -45,7 +45,7 @@ export interface Boxing {
 
 export type BrowserCall = Pick<
   RunningCall,
-  'tenant' | 'agent' | 'sessionKey' | 'callId' | 'egress' | 'sandbox'
+  'tenant' | 'agent' | 'user' | 'sessionKey' | 'callId' | 'egress' | 'sandbox'
 >;
 
 /** The proxy's port within a box, which has its own loopback interface. */

@@ -1,6 +1,6 @@
 /**
- * The browsers of this worker's sessions, one each. A browser is made when needed. It ends with its session, when it is
- * idle, when it takes too much memory, and with the worker. Its state exists nowhere else: a session's next browser is
+ * The browsers of this worker's sessions, one each. A browser is made when needed. It ends with its session, when
+ * another person of the session uses one, when it is idle, when it takes too much memory, and with the worker. Its state exists nowhere else: a session's next browser is
  * new, and the tool says so.
  */
 import { toolError, type ToolFailure } from '#domain/tool.ts';
@@ -49,6 +49,8 @@ export interface BrowsersOptions extends StartOptions {
 
 interface Entry {
   readonly started: Promise<StartedBrowser>;
+  /** The user of the turn that made it: nobody else is to be where they have logged in (IN-10). */
+  readonly user: string | null;
   /** Where it runs, if that is not what was requested. */
   readonly note: string | undefined;
   /** Calls that are using it now. */
@@ -72,6 +74,13 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
     await ignoring(entry.started.then((started) => started.end()));
   }
 
+  async function ownEntry(key: string, { user }: BrowserCall): Promise<Entry | undefined> {
+    const entry = entries.get(key);
+    if (!entry || entry.user === user) return entry;
+    await endEntry(key, entry);
+    return undefined;
+  }
+
   function begin(
     key: string,
     call: BrowserCall,
@@ -83,7 +92,7 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
       if (entries.get(key) === entry) entries.delete(key);
     };
     const started = startBrowser(options, useOf(call), forget, box);
-    const entry: Entry = { started, note, users: 0, usedAt: performance.now() };
+    const entry: Entry = { started, user: call.user, note, users: 0, usedAt: performance.now() };
     const timer = setInterval(() => void ignoring(lookAt()), lookMs).unref();
     const lookAt = async (): Promise<void> => {
       await started;
@@ -131,12 +140,12 @@ export function createBrowsers(options: BrowsersOptions): Browsers {
   return {
     async use(call, work) {
       const key = keyOf(call.tenant, call.sessionKey);
-      const isNew = !entries.has(key);
+      const isNew = !(await ownEntry(key, call));
       const entry = await entryFor(key, call);
       return 'ok' in entry ? entry : within(entry, call, (browser) => work(browser, isNew, entry.note));
     },
     async useOpen(call, work) {
-      const entry = entries.get(keyOf(call.tenant, call.sessionKey));
+      const entry = await ownEntry(keyOf(call.tenant, call.sessionKey), call);
       return entry && within(entry, call, work);
     },
     async elsewhere({ tenant, call, here }) {

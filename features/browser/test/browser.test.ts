@@ -36,6 +36,25 @@ async function runningChromium(t: TestContext): Promise<string> {
 }
 
 describe('TL browser', () => {
+  it('IN-10 is new for another person of the session, who is nowhere logged in', async (t) => {
+    const site = await startSite(t, {}, ({ headers, url }, reply) => {
+      const [, who = 'nobody'] = /who=(\w+)/.exec(headers.cookie ?? '') ?? [];
+      const cookie = url === '/login' ? { 'set-cookie': 'who=ann' } : {};
+      reply.writeHead(200, { 'content-type': 'text/html', ...cookie }).end(`<h1>You are ${who}</h1>`);
+      return true;
+    });
+    const { ask } = await browserBench(t, [site.host]);
+    const goes = async (user: string, path: string): Promise<string> => {
+      await ask({ action: 'navigate', url: `${site.url}${path}` }, { user });
+      return /You are \w+/.exec(await ask({ action: 'snapshot' }, { user }))?.[0] ?? '';
+    };
+    await goes('ann', '/login');
+    assert.equal(await goes('ann', '/'), 'You are ann');
+    assert.match(await ask({ action: 'snapshot' }, { user: 'bob' }), /No browser is open/);
+    assert.equal(await goes('bob', '/'), 'You are nobody');
+    assert.equal(await goes('ann', '/'), 'You are nobody');
+  });
+
   it('fills a form by the refs of a snapshot and says where that led', async (t) => {
     const site = await startSite(t, { '/': FORM, '/done': '<h1>Thanks</h1>' });
     const { ask, rows } = await browserBench(t, [site.host]);
