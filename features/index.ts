@@ -34,6 +34,7 @@ import { nodes } from './nodes/feature.ts';
 import { oidc } from './oidc/feature.ts';
 import { openaiApi } from './openai-api/feature.ts';
 import { openaiCompatCall } from './openai-compat-call/feature.ts';
+import { projects } from './projects/feature.ts';
 import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
@@ -78,6 +79,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   oidc,
   openaiApi,
   openaiCompatCall,
+  projects,
   schedules,
   secureCli,
   skills,

@@ -1,15 +1,12 @@
 /** Implements `tempoclaw tools serve` and `tempoclaw tools hosts`: tools written in TypeScript. */
-import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { childEnvironment } from '#config';
 import { readOfficialSettings } from '#config/temporal-connection.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { CliError } from '#cli/cli-error.ts';
-import { type ApiOptions, createContext, pathOf } from '#cli/command-context.ts';
-import { deriveSealKey } from '#domain/payload-seal.ts';
-import { sealPurpose } from './contract.ts';
+import { type ApiOptions, createContext } from '#cli/command-context.ts';
+import { hostNameOf, registerTools } from './host/register-tools.ts';
 import { toolHosts } from './resource.ts';
-import type { ToolHostRow } from './store.ts';
 
 interface ServeOptions extends ApiOptions {
   readonly host?: string;
@@ -37,31 +34,26 @@ async function serve(folder: string, options: ServeOptions): Promise<void> {
       problems.length > 0 ? 'Tools that are wrong cannot be served.' : `${folder}/tools has no tool.`,
       { code: 'InvalidTools', remedy: 'See docs/code-tools.md for a tool in twelve lines.' },
     );
-  const { key, run } = client.target();
-  if (key === undefined)
-    throw new CliError('A tool host needs an API key.', {
-      code: 'Unauthorized',
-      remedy: 'Give --api-key or TEMPOCLAW_API_KEY; its scope is admin.',
-    });
   const temporal = readOfficialSettings(childEnvironment({}));
   if (typeof temporal === 'string') throw new CliError(temporal);
-  const sealKey = await deriveSealKey(key, sealPurpose(name));
-  const host = await client.send('PUT', pathOf('tool-hosts', name), {
-    seal_key: Buffer.from(sealKey).toString('base64'),
-    tools: tools.map(({ definition }) => definition),
-  });
-  const { task_queue: taskQueue } = host as ToolHostRow & { readonly task_queue: string };
+  const definitions = tools.map(({ definition }) => definition);
+  const { host, sealKey } = await registerTools(client, name, definitions);
+  const { run } = client.target();
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // `dev` has started it, and has ended in whatever way.
+  process.once('disconnect', () => stop.abort());
+  // Listening for it would keep this process alive.
+  process.channel?.unref();
   const { serveTools } = await import('./host/serve.ts');
   await serveTools({
     temporal: { address: run?.temporal, namespace: run?.namespace, ...definedOf(temporal) },
-    taskQueue,
+    taskQueue: host.task_queue,
     sealKey,
     tools,
     onReady: () => {
-      out.line(`${name} serves ${tools.map(({ definition }) => definition.name).join(', ')}`);
-      out.line(`on the task queue ${taskQueue}; Ctrl-C ends it`);
+      out.line(`${name} serves ${definitions.map((tool) => tool.name).join(', ')}`);
+      out.line(`on the task queue ${host.task_queue}; Ctrl-C ends it`);
     },
     signal: stop.signal,
   });
@@ -72,13 +64,4 @@ function definedOf<Settings extends object>(settings: Settings): Partial<Setting
   return Object.fromEntries(
     Object.entries(settings).filter(([, value]) => value !== undefined),
   ) as Partial<Settings>;
-}
-
-function hostNameOf(folder: string): string {
-  const name = basename(resolve(folder))
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replace(/^[^a-z]+/, '')
-    .slice(0, 40);
-  return name || 'tools';
 }

@@ -1,3 +1,4 @@
 /** Exports what other features may use of this one. */
 export { findSchedule } from './store/schedule-store.ts';
 export { createSchedules } from './temporal/schedules.ts';
+export { scheduleCreateSchema } from './schema/schedule.ts';

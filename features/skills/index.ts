@@ -1,4 +1,5 @@
 /** Exports what other features may use of this one. */
+export { readFolder, type SkillFile } from './read-folder.ts';
 export { readPublished } from './policy/read-published.ts';
 export {
   findSkill,

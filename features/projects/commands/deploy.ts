@@ -1,0 +1,79 @@
+/** Implements `tempoclaw deploy`: shows how an installation differs from a folder, and makes it the same. */
+import { confirm, isCancel } from '@clack/prompts';
+import type { Command } from 'commander';
+import { CliError } from '#cli/cli-error.ts';
+import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
+import { type Output, printJson } from '#cli/output.ts';
+import { hostNameOf, loadTools, provideSdk, registerTools } from '#features/code-tools/index.ts';
+import { type Change, planProject, planTools } from '../plan.ts';
+import { readProject } from '../read-project.ts';
+
+interface DeployOptions extends ApiOptions {
+  readonly plan?: boolean;
+  readonly yes?: boolean;
+}
+
+export function register(deploy: Command): void {
+  deploy
+    .argument('[folder]', 'it contains agents/, skills/, schedules/ or tools/', '.')
+    .option('--plan', 'only show what would change')
+    .option('--yes', 'do not ask')
+    .action(run);
+}
+
+async function run(folder: string, options: DeployOptions): Promise<void> {
+  const context = createContext(options);
+  const { client, out, json } = context;
+  const project = await readProject(folder);
+  const host = hostNameOf(folder);
+  provideSdk();
+  const loaded = await loadTools(folder);
+  refuseProblems(context, [...project.problems, ...loaded.problems]);
+  const definitions = loaded.tools.map(({ definition }) => definition);
+  const tools = await planTools(client, host, definitions);
+  const changes = [...tools, ...(await planProject(client, project))];
+  const shown = changes.map(({ apply: _apply, ...change }) => change);
+  if (!json) printPlan(out, changes);
+  const isApplied = options.plan ? false : changes.length > 0 && (await isAgreed(context, options));
+  if (isApplied) {
+    // Agents and schedules may need the tools.
+    if (tools.length > 0) await registerTools(client, host, definitions);
+    await applyChanges(changes);
+  }
+  if (json) printJson(out, { changes: shown, applied: isApplied });
+  else if (isApplied) out.line(`${changes.length} changes applied`);
+}
+
+/** @throws CliError when there is one */
+export function refuseProblems({ err }: Pick<CommandContext, 'err'>, problems: readonly string[]): void {
+  for (const problem of problems) err.line(problem);
+  if (problems.length > 0)
+    throw new CliError('The folder has files that are wrong; nothing was changed.', {
+      code: 'InvalidProject',
+      remedy: 'See docs/projects.md for what a file contains.',
+    });
+}
+
+const SIGNS = { create: '+', change: '~', remove: '-' } as const;
+
+export function printPlan(out: Output, changes: readonly Change[]): void {
+  for (const { action, kind, name, fields } of changes)
+    out.line(`${SIGNS[action]} ${kind} ${name}${fields.length > 0 ? `: ${fields.join(', ')}` : ''}`);
+  if (changes.length === 0) out.line('Nothing differs.');
+}
+
+/** One after the other, so that an error names the first that failed. Safe to repeat. */
+export async function applyChanges(changes: readonly Change[]): Promise<void> {
+  for (const { apply } of changes) await apply?.();
+}
+
+async function isAgreed({ canAsk }: CommandContext, { yes }: DeployOptions): Promise<boolean> {
+  if (yes) return true;
+  if (!canAsk)
+    throw new CliError('Nobody can be asked here; nothing was changed.', {
+      code: 'NotAgreed',
+      remedy: 'Give --yes, or --plan to see only what would change.',
+    });
+  const answer = await confirm({ message: 'Make these changes?', output: process.stderr });
+  return answer === true && !isCancel(answer);
+}

@@ -1,0 +1,155 @@
+/**
+ * Implements `tempoclaw dev`: it starts an installation for the folder unless one runs, deploys the folder, serves its
+ * tools, and does so again at each change.
+ */
+import { existsSync, watch } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { CliError } from '#cli/cli-error.ts';
+import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
+import { hostNameOf } from '#features/code-tools/index.ts';
+import { oneAtATime } from '#domain/async/one-at-a-time.ts';
+import { planProject } from '../plan.ts';
+import { readProject } from '../read-project.ts';
+import { startCommand, type StartedCommand } from '../start-command.ts';
+import { applyChanges, printPlan } from './deploy.ts';
+
+export function register(dev: Command): void {
+  dev.argument('[folder]', 'as `tempoclaw init` makes it', '.').action(run);
+}
+
+/** A change of a file comes as several events. */
+const SETTLE_MS = 150;
+const START_MS = 300_000;
+const LOOK_MS = 200;
+/** Changes here are those of tools. */
+const CODE = /\.(?:[mc]?[jt]s|json|env)$/;
+const IGNORED = /(?:^|\/)(?:node_modules|\.git|\.tempoclaw)(?:\/|$)/;
+
+async function run(folder: string, options: ApiOptions): Promise<void> {
+  const path = resolve(folder);
+  if (!['agents', 'tools', 'skills', 'schedules'].some((name) => existsSync(join(path, name))))
+    throw new CliError(`${path} has no agents/, tools/, skills/ or schedules/.`, {
+      code: 'InvalidProject',
+      remedy: 'Make a folder with: npx tempoclaw init my-agents',
+    });
+  process.chdir(path);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  const own = await startIfNone(options, stop.signal);
+  const context = createContext(options);
+  const tools = createToolServer(context, path, options);
+  try {
+    await followChanges(context, path, tools, stop.signal);
+  } finally {
+    await tools.end();
+    await own?.end();
+  }
+}
+
+/** Starts an installation whose state is in the folder; undefined when one is known. */
+async function startIfNone(options: ApiOptions, signal: AbortSignal): Promise<StartedCommand | undefined> {
+  const isKnown = (): boolean => {
+    try {
+      return createContext(options).client.target().url !== '';
+    } catch (error) {
+      if (error instanceof CliError && error.code === 'NotRunning') return false;
+      throw error;
+    }
+  };
+  if (isKnown()) return undefined;
+  const started = startCommand(['up', '--state-dir', options.stateDir ?? '.tempoclaw'], 'shown');
+  for (const until = Date.now() + START_MS; Date.now() < until && !signal.aborted; await sleep(LOOK_MS)) {
+    if (isKnown()) return started;
+    if (started.hasEnded()) break;
+  }
+  await started.end();
+  throw new CliError('The installation of this folder has not started.', { code: 'NotStarted' });
+}
+
+interface ToolServer {
+  /** Starts a host with the tools as they are now, which replaces the one before once it takes calls. */
+  restart(): Promise<void>;
+  end(): Promise<void>;
+}
+
+function createToolServer(
+  { client, out, err }: CommandContext,
+  folder: string,
+  options: ApiOptions,
+): ToolServer {
+  let current: StartedCommand | undefined;
+  return {
+    async restart() {
+      if (!existsSync(join(folder, 'tools'))) return;
+      const { url, key } = client.target();
+      const target = options.url === undefined ? [] : ['--url', url];
+      const next = startCommand(
+        ['tools', 'serve', folder, '--host', hostNameOf(folder), ...target],
+        'lines',
+        {
+          ...(key !== undefined && options.apiKey !== undefined && { TEMPOCLAW_API_KEY: key }),
+        },
+      );
+      const first = await next.firstLine();
+      if (first === undefined) {
+        err.line(next.errors().trim() || 'the tools cannot be served');
+        err.line(current ? 'The tools before this change go on.' : 'Correct them; they start by themselves.');
+        return;
+      }
+      out.line(first);
+      await current?.end();
+      current = next;
+    },
+    end: async () => current?.end(),
+  };
+}
+
+async function followChanges(
+  context: CommandContext,
+  folder: string,
+  tools: ToolServer,
+  signal: AbortSignal,
+): Promise<void> {
+  const inTurn = oneAtATime();
+  const update = (isCode: boolean): Promise<void> =>
+    inTurn(async () => {
+      if (isCode) await tools.restart();
+      await deployFolder(context, folder).catch((error: unknown) => {
+        context.err.line(error instanceof Error ? error.message : String(error));
+      });
+    });
+  let isCode = false;
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch(folder, { recursive: true }, (_event, name) => {
+    if (name === null || IGNORED.test(name)) return;
+    isCode ||= CODE.test(name);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const wasCode = isCode;
+      isCode = false;
+      void update(wasCode);
+    }, SETTLE_MS);
+  });
+  try {
+    await update(true);
+    context.out.line('Follows the changes of this folder; Ctrl-C ends it.');
+    await new Promise<void>((done) => {
+      if (signal.aborted) done();
+      else signal.addEventListener('abort', () => done(), { once: true });
+    });
+  } finally {
+    clearTimeout(timer);
+    watcher.close();
+  }
+}
+
+async function deployFolder({ client, out, err }: CommandContext, folder: string): Promise<void> {
+  const project = await readProject(folder);
+  for (const problem of project.problems) err.line(problem);
+  const changes = await planProject(client, project);
+  if (changes.length === 0) return;
+  await applyChanges(changes);
+  printPlan(out, changes);
+}

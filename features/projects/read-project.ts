@@ -1,0 +1,108 @@
+/**
+ * Reads a folder of agents: `agents/NAME.md`, `skills/NAME/SKILL.md`, `schedules/NAME.md`. Tools are read apart,
+ * because they are code.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { agentCreateSchema } from '#domain/schema/agent.ts';
+import { isRecord } from '#domain/outside-value.ts';
+import { scheduleCreateSchema } from '#features/schedules/index.ts';
+import { readFolder, type SkillFile } from '#features/skills/index.ts';
+
+export type ProjectAgent = z.output<typeof agentCreateSchema>;
+export type ProjectSchedule = z.output<typeof scheduleCreateSchema>;
+
+export interface ProjectSkill {
+  readonly name: string;
+  readonly files: readonly SkillFile[];
+}
+
+export interface Project {
+  readonly agents: readonly ProjectAgent[];
+  readonly skills: readonly ProjectSkill[];
+  readonly schedules: readonly ProjectSchedule[];
+  /** Texts for people; each begins with the file, and its line where that is known. */
+  readonly problems: readonly string[];
+}
+
+/** Files of each kind. */
+const MAX_FILES = 1_000;
+
+export async function readProject(folder: string): Promise<Project> {
+  const problems: string[] = [];
+  const read = <Item>(kind: string, itemOf: (name: string, page: Page) => Item | string): Item[] =>
+    namesIn(join(folder, kind), '.md').flatMap((file) => {
+      const path = `${kind}/${file}.md`;
+      const page = readPage(readFileSync(join(folder, path), 'utf8'));
+      const item = typeof page === 'string' ? page : itemOf(file, page);
+      if (typeof item !== 'string') return [item];
+      problems.push(`${path}${item.startsWith(':') ? '' : ': '}${item}`);
+      return [];
+    });
+  const agents = read('agents', agentOf);
+  const schedules = read('schedules', scheduleOf);
+  const skills: ProjectSkill[] = [];
+  for (const name of namesIn(join(folder, 'skills'), undefined)) {
+    if (!existsSync(join(folder, 'skills', name, 'SKILL.md'))) {
+      problems.push(`skills/${name}: has no SKILL.md`);
+      continue;
+    }
+    skills.push({ name, files: await readFolder(resolve(folder, 'skills', name)) });
+  }
+  return { agents, skills, schedules, problems };
+}
+
+/** Names of the files with this ending, without it; without an ending, of the folders. */
+function namesIn(folder: string, ending: string | undefined): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !entry.name.startsWith('.'))
+    .filter((entry) => (ending === undefined ? entry.isDirectory() : entry.name.endsWith(ending)))
+    .map(({ name }) => (ending === undefined ? name : name.slice(0, -ending.length)))
+    .toSorted()
+    .slice(0, MAX_FILES);
+}
+
+interface Page {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Front matter of YAML between two lines of ---, then text; or what is wrong, with its line. */
+function readPage(content: string): Page | string {
+  const [, front, text] = /^\uFEFF?---\r?\n(?:([^]*?)\r?\n)?---(?:\r?\n([^]*))?$/.exec(content) ?? [];
+  if (text === undefined && front === undefined && !/^\uFEFF?---\r?\n---/.test(content))
+    return ':1: must begin with front matter, between two lines of ---';
+  const document = parseDocument(front ?? '', { prettyErrors: true });
+  const [error] = document.errors;
+  if (error) return `:${(error.linePos?.[0].line ?? 0) + 1}: ${error.message.split(/ at line \d|\n/)[0]}`;
+  const fields: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  if (!isRecord(fields)) return ':2: the front matter must hold names and values';
+  return { fields, text: (text ?? '').trim() };
+}
+
+function agentOf(key: string, { fields, text }: Page): ProjectAgent | string {
+  const instructions = text === '' ? {} : { instructions: text };
+  return parsedBy(agentCreateSchema, { key, ...fields, ...instructions });
+}
+
+/** The timing is one of `cron` (with `zone`), `every` and `at`. */
+function scheduleOf(name: string, { fields, text }: Page): ProjectSchedule | string {
+  const { cron, zone = 'UTC', every, at, ...rest } = fields;
+  const timings = [
+    cron !== undefined && { kind: 'cron', expr: cron, tz: zone },
+    every !== undefined && { kind: 'every', every_seconds: every },
+    at !== undefined && { kind: 'at', at: at instanceof Date ? at.toISOString() : at },
+  ].filter((timing) => timing !== false);
+  if (timings.length !== 1) return 'needs one of cron, every and at';
+  const deliver = rest['session'] === undefined ? {} : { deliver: 'session' };
+  return parsedBy(scheduleCreateSchema, { name, message: text, schedule: timings[0], ...deliver, ...rest });
+}
+
+function parsedBy<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | string {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  return parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'it'} ${message}`).join('; ');
+}

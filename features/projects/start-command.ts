@@ -1,0 +1,68 @@
+/** Starts another command of this program as a process of its own. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '#config';
+
+export interface StartedCommand {
+  hasEnded(): boolean;
+  /** Its first line; undefined when it has ended without one. */
+  firstLine(): Promise<string | undefined>;
+  /** The end of what it wrote to stderr. */
+  errors(): string;
+  /** Ends it, as Ctrl-C does; resolves when it has ended. */
+  end(): Promise<void>;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));
+/** Characters of its errors. */
+const MAX_ERRORS = 20_000;
+
+/** `lines`: its first line and its errors are read, and the rest is shown. `more`: variables of its environment. */
+export function startCommand(
+  args: readonly string[],
+  output: 'shown' | 'lines',
+  more: Readonly<Record<string, string>> = {},
+): StartedCommand {
+  const pipe = output === 'lines' ? 'pipe' : 'inherit';
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    // By the channel it notices the end of this process.
+    stdio: ['ignore', pipe, pipe, 'ipc'],
+    env: childEnvironment(more),
+    // Ctrl-C of the terminal ends only this process, which then ends the others in their order.
+    detached: true,
+  });
+  let hasEnded = false;
+  const ended = new Promise<void>((resolve) => {
+    const settle = (): void => {
+      hasEnded = true;
+      resolve();
+    };
+    child.once('error', settle);
+    child.once('exit', settle);
+  });
+  let errors = '';
+  child.stderr?.on('data', (data: Buffer) => {
+    errors = `${errors}${data.toString()}`.slice(-MAX_ERRORS);
+  });
+  const line = new Promise<string | undefined>((resolve) => {
+    let text = '';
+    child.stdout?.on('data', (data: Buffer) => {
+      if (text.includes('\n')) return void process.stdout.write(data);
+      text += data.toString();
+      const at = text.indexOf('\n');
+      if (at < 0) return;
+      resolve(text.slice(0, at));
+      child.stderr?.on('data', (more: Buffer) => process.stderr.write(more));
+    });
+    void ended.then(() => resolve(undefined));
+  });
+  return {
+    hasEnded: () => hasEnded,
+    firstLine: () => line,
+    errors: () => errors,
+    async end() {
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** The files of a new folder. */
+import manifest from '../../package.json' with { type: 'json' };
+
+const REFUND = `import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { tool, z } from 'tempoclaw';
+
+const FILE = 'refunds.log';
+
+export default tool({
+  description: 'Refund an order',
+  input: z.object({ order: z.string().describe('Id of the order, such as A17') }),
+  replay: 'once',
+  approval: true,
+  run({ order }) {
+    appendFileSync(FILE, order + '\\n');
+    return 'Order ' + order + ' is refunded.';
+  },
+  // After a crash: has it happened?
+  probe: ({ order }) =>
+    existsSync(FILE) && readFileSync(FILE, 'utf8').split('\\n').includes(order)
+      ? 'Order ' + order + ' is refunded.'
+      : undefined,
+});
+`;
+
+const AGENT = `---
+# This model follows what a message spells out, and needs no key. Use your own: openai/gpt-5-mini, anthropic/claude-sonnet-4-5, ...
+model: rehearsal/follow
+---
+You help the customers of a shop. Look up what you do not know, and refund only what a customer asks for.
+`;
+
+const SKILL = `---
+name: refunds
+description: When and how to refund an order. Read it before you refund anything.
+---
+Refund an order only when the customer names its id. Say when the money arrives: within five days.
+`;
+
+const GUIDE = `# For coding agents
+
+This folder is an agent system that TempoClaw runs.
+
+- \`agents/NAME.md\`: an agent. The front matter has its settings (\`model\`, \`tools\`, \`limits\`), the text is its instructions.
+- \`tools/NAME.ts\`: a tool, \`export default tool({ ... })\` of \`tempoclaw\`. \`replay\` says what a second run would do: \`read\`,
+  \`idempotent\` or \`once\`. Give \`once\` a \`probe\` that finds out after a crash whether it happened. Each field of \`input\`
+  has a \`.describe()\`.
+- \`skills/NAME/SKILL.md\`: instructions that agents find when they need them.
+- \`schedules/NAME.md\`: a message to an agent at times to come: \`cron\`, \`every\` or \`at\` in the front matter.
+
+\`npx tempoclaw dev\` runs all of it and follows changes. \`npx tempoclaw deploy --plan\` shows what a deployment would change.
+`;
+
+/** Texts by their paths. */
+export function templateOf(name: string): Readonly<Record<string, string>> {
+  const project = {
+    name,
+    private: true,
+    type: 'module',
+    scripts: { dev: 'tempoclaw dev', deploy: 'tempoclaw deploy' },
+    dependencies: { tempoclaw: manifest.version },
+  };
+  return {
+    'package.json': `${JSON.stringify(project, null, 2)}\n`,
+    'agents/shop.md': AGENT,
+    'tools/refund.ts': REFUND,
+    'skills/refunds/SKILL.md': SKILL,
+    'AGENTS.md': GUIDE,
+    '.gitignore': 'node_modules/\n.tempoclaw/\n.env\nrefunds.log\n',
+  };
+}

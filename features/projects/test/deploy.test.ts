@@ -1,0 +1,98 @@
+/** A folder is brought to an installation: a plan, then the change, and nothing the second time (IN-12). */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startApi, type TestApi } from '#test/support/stack.ts';
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
+  let api: TestApi;
+  let parent: string;
+  before(async () => {
+    api = await startApi();
+    parent = mkdtempSync(join(tmpdir(), 'deploy-'));
+  });
+  after(async () => {
+    rmSync(parent, { recursive: true });
+    await api.stop();
+  });
+
+  function cli(...args: readonly string[]): Promise<Ran> {
+    const env = { ...process.env, TEMPOCLAW_URL: api.url, TEMPOCLAW_API_KEY: api.key, NO_COLOR: '1' };
+    return new Promise((resolve) => {
+      execFile(process.execPath, ['bin/tempoclaw.js', ...args], { env }, (error, stdout, stderr) => {
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+      });
+    });
+  }
+  const folder = (): string => join(parent, 'my-agents');
+  const deployed = async (...more: readonly string[]) => {
+    const { code, stdout, stderr } = await cli('deploy', folder(), '--json', ...more);
+    assert.equal(code, 0, stderr);
+    const { changes, applied } = JSON.parse(stdout);
+    const words = changes.map((one: { action: string; kind: string; name: string; fields: string[] }) =>
+      [one.action, one.kind, one.name, ...one.fields].join(' '),
+    );
+    return { words, applied };
+  };
+
+  it('make a folder, which is refused when there is something in it', async () => {
+    const made = await cli('init', folder());
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stdout, /Next: cd .*my-agents && npx tempoclaw dev/);
+    const again = await cli('init', folder());
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /is not empty/);
+  });
+
+  it('show what would change, and change it once', async () => {
+    const all = ['create tool refund', 'create skill refunds', 'create agent shop'];
+    assert.deepEqual(await deployed('--plan'), { words: all, applied: false });
+    assert.equal((await api.ask('GET', '/v1/agents/shop')).status, 404);
+    const unasked = await cli('deploy', folder());
+    assert.equal(unasked.code, 1);
+    assert.match(unasked.stderr, /Nobody can be asked here/);
+    assert.deepEqual(await deployed('--yes'), { words: all, applied: true });
+    assert.deepEqual(await deployed('--yes'), { words: [], applied: false });
+    const { body } = await api.ask('GET', '/v1/agents/shop');
+    assert.match(body.instructions, /customers of a shop/);
+    const host = await api.ask('GET', '/v1/tool-hosts/my-agents');
+    assert.partialDeepStrictEqual(host.body.tools, [
+      { name: 'refund', approval: true, probes: true, revision: 1 },
+    ]);
+  });
+
+  it('change what differs, and take away what a file no longer says', async () => {
+    await api.ask('PATCH', '/v1/agents/shop', { body: { limits: { iterations: 3 } } });
+    writeFileSync(join(folder(), 'agents/shop.md'), '---\nmodel: rehearsal/echo\n---\nYou help.\n');
+    writeFileSync(join(folder(), 'skills/refunds/more.md'), 'More.');
+    writeFileSync(join(folder(), 'schedules.md'), 'beside');
+    assert.deepEqual((await deployed('--yes')).words, [
+      'change skill refunds more.md',
+      'change agent shop model instructions limits',
+    ]);
+    const { body } = await api.ask('GET', '/v1/agents/shop');
+    assert.deepEqual(
+      [body.model, body.instructions, body.limits ?? null],
+      ['rehearsal/echo', 'You help.', null],
+    );
+  });
+
+  it('change nothing when a file is wrong, and name it', async () => {
+    writeFileSync(join(folder(), 'agents/bad.md'), 'no front matter');
+    writeFileSync(join(folder(), 'tools/other.ts'), 'export default 1;');
+    const { code, stderr } = await cli('deploy', folder(), '--yes');
+    assert.equal(code, 1);
+    assert.match(stderr, /agents\/bad\.md:1: /);
+    assert.match(stderr, /tools\/other\.ts: its default export/);
+    assert.equal((await api.ask('GET', '/v1/agents/bad')).status, 404);
+  });
+});
