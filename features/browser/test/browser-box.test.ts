@@ -121,6 +121,7 @@ describe('SH-3 a browser in a box', () => {
     const call = {
       tenant: 'a',
       agent: 'b',
+      user: null,
       sessionKey: 'c',
       callId: 'd',
       egress: {},
