@@ -122,8 +122,15 @@ async function writeConfig(folder: string, options: ProductionTemporalOptions): 
   };
   const services: [string, unknown][] = [];
   for (const name of SERVICES) {
-    const grpcPort = name === 'frontend' ? options.port : await freePort();
-    services.push([name, { rpc: { grpcPort, membershipPort: await freePort(), bindOnLocalHost: true } }]);
+    const isFrontend = name === 'frontend';
+    const rpc = {
+      grpcPort: isFrontend ? options.port : await freePort(),
+      membershipPort: await freePort(),
+      // The server itself calls Nexus endpoints here.
+      ...(isFrontend && { httpPort: await freePort() }),
+      bindOnLocalHost: true,
+    };
+    services.push([name, { rpc }]);
   }
   const config = {
     log: { stdout: true, level: 'warn' },
