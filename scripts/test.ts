@@ -40,9 +40,6 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-// Ctrl-C reaches the whole group; waiting for node lets its teardown end the servers.
-process.on('SIGINT', () => undefined);
-
 const began = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'tempoclaw-outcome-'));
 const outcome = join(folder, 'outcome.json');
@@ -65,6 +62,8 @@ const child = spawn(
   ],
   {
     stdio: 'inherit',
+    // The runner does not end its processes when it is ended, so that their whole group must be.
+    detached: true,
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: join(userCacheDir(), 'compiled'),
@@ -74,7 +73,9 @@ const child = spawn(
     },
   },
 );
-process.on('SIGTERM', () => child.kill('SIGTERM'));
+// Waiting for the runner lets its teardown end the servers.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => child.pid !== undefined && process.kill(-child.pid, 'SIGINT'));
 child.once('exit', (code, signal) => {
   // The file is empty when the run was interrupted.
   const message = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
