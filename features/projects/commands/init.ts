@@ -26,5 +26,5 @@ function run(folder: string): void {
   }
   const out = createOutput(process.stdout);
   for (const name of Object.keys(files)) out.line(`+ ${join(folder, name)}`);
-  out.line(`Next: cd ${folder} && npx tempoclaw dev`);
+  out.line(`Next: npx tempoclaw dev ${folder}`);
 }

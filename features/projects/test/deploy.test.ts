@@ -47,7 +47,7 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
   it('make a folder, which is refused when there is something in it', async () => {
     const made = await cli('init', folder());
     assert.equal(made.code, 0, made.stderr);
-    assert.match(made.stdout, /Next: cd .*my-agents && npx tempoclaw dev/);
+    assert.match(made.stdout, /Next: npx tempoclaw dev .*my-agents/);
     const again = await cli('init', folder());
     assert.equal(again.code, 1);
     assert.match(again.stderr, /is not empty/);
