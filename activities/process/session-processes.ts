@@ -1,10 +1,12 @@
-/** Background commands of sessions: each session of a tenant sees its own. */
+/** Background commands of sessions: each person who speaks in a session sees their own. */
 import type { BackgroundCommands, BackgroundOwner } from '@tempoclaw/sandbox';
 
 /** The owner of processes; a RunningCall is one. */
 export interface ProcessOwner {
   readonly tenant: string;
   readonly sessionKey: string;
+  /** Null is nobody in particular. */
+  readonly user: string | null;
 }
 
 type Owned<Args extends unknown[]> = Args extends [BackgroundOwner, ...infer Rest]
@@ -36,9 +38,10 @@ export interface Processes extends Pick<BackgroundCommands, 'stopOwn'> {
 }
 
 export function sessionProcesses(commands: BackgroundCommands): Processes {
-  const own = ({ tenant, sessionKey }: ProcessOwner): BackgroundOwner => ({
-    owner: tenant,
-    group: sessionKey,
+  const all = (tenant: string, sessionKey: string) => ({ owner: tenant, group: sessionKey });
+  const own = ({ tenant, sessionKey, user }: ProcessOwner): BackgroundOwner => ({
+    ...all(tenant, sessionKey),
+    member: user ?? undefined,
   });
   return {
     start: (owner, request) =>
@@ -49,8 +52,8 @@ export function sessionProcesses(commands: BackgroundCommands): Processes {
     write: (owner, ...input) => commands.write(own(owner), ...input),
     kill: (owner, id) => commands.kill(own(owner), id),
     watchersOf: (tenant, workspace) => commands.watchersOf(tenant, workspace),
-    killSession: (tenant, sessionKey) => commands.killGroup(own({ tenant, sessionKey })),
-    killLeft: (tenant, sessionKey) => commands.killRemaining(own({ tenant, sessionKey })),
+    killSession: (tenant, sessionKey) => commands.killGroup(all(tenant, sessionKey)),
+    killLeft: (tenant, sessionKey) => commands.killRemaining(all(tenant, sessionKey)),
     stopOwn: () => commands.stopOwn(),
   };
 }

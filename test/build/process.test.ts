@@ -68,10 +68,10 @@ describe('TL process', () => {
     assert.match(words(await bench.run(tool, { action: 'list' })), /killed/);
   });
 
-  test('another session or tenant does not see it', async (t) => {
+  test('another session, tenant or person does not see it', async (t) => {
     const bench = await toolBench(t, { graceMs: 100 });
     const id = await start(bench, 'sleep 60');
-    for (const other of [{ sessionKey: 'other' }, { tenant: 'other' }]) {
+    for (const other of [{ sessionKey: 'other' }, { tenant: 'other' }, { user: 'bob' }]) {
       assert.equal(words(await bench.run(tool, { action: 'list' }, other)), '(no background processes)');
       for (const action of ['poll', 'log', 'write', 'kill'])
         assert.match(words(await bench.run(tool, { action, id, data: 'x' }, other)), /^NotFound/);
@@ -84,7 +84,7 @@ describe('TL process', () => {
     const bench = await toolBench(t, { graceMs: 100 });
     const id = await start(bench, 'read line; echo "then $line"; sleep 60');
     const other = processesIn(join(bench.base, 'processes'));
-    const owner = { tenant: 'default', sessionKey: 'test' };
+    const owner = { tenant: 'default', sessionKey: 'test', user: null };
     assert.equal(await other.write(owner, id, 'more\n', false), true);
     assert.ok(await eventually(async () => (await other.log(owner, id, 0, 100))?.text === 'then more\n'));
     assert.equal(await other.killSession('default', 'test'), 1);
@@ -98,7 +98,7 @@ describe('TL process', () => {
     await start(bench, `(sleep ${mine} &)`);
     const dir = join(bench.base, 'processes');
     const another = processesIn(dir);
-    const call = { tenant: 'default', sessionKey: 'else', idempotencyKey: 'one' };
+    const call = { tenant: 'default', sessionKey: 'else', user: null, idempotencyKey: 'one' };
     await another.start(call, { command: `sleep ${others}`, cwd: bench.base, pwd: bench.base });
     assert.ok(
       await eventually(() => [mine, others].every((text) => runningWith(`sleep ${text}`).length > 0)),

@@ -47,7 +47,10 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'processes'>>({
     // It may print what others have written meanwhile.
     await call.origins?.read('');
     if (found === undefined)
-      return toolError('NotFound', `this session has no process "${args.id}"; action list names them`);
+      return toolError(
+        'NotFound',
+        `you have no process "${args.id}" in this session; action list names them`,
+      );
     switch (args.action) {
       case 'poll':
         return poll(processes, call, found);

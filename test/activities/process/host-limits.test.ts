@@ -26,7 +26,11 @@ describe('SH-3 a command on the host', () => {
     const bench = await toolBench(t);
     await bench.run(tool, { command: limits, background: true });
     const say = async (): Promise<string> => {
-      const [only] = await bench.deps.processes.list({ tenant: 'default', sessionKey: 'test' });
+      const [only] = await bench.deps.processes.list({
+        tenant: 'default',
+        sessionKey: 'test',
+        user: null,
+      });
       const log = await bench.run(processTool, { action: 'log', id: only?.id });
       return log.ok ? log.text : '';
     };

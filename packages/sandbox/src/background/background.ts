@@ -14,10 +14,12 @@ import { marksOf } from '../marks.ts';
 import { isAlive, processRow } from '../process-table.ts';
 import { shellProgram } from '../shell.ts';
 
-/** The owner of processes: those of one group of one owner see each other. */
+/** The owner of processes: a member of a group of an owner sees its own. */
 export interface BackgroundOwner {
   readonly owner: string;
   readonly group: string;
+  /** Absent: nobody in particular, who is a member too. */
+  readonly member?: string | undefined;
 }
 
 export interface BackgroundProcess {
@@ -70,7 +72,7 @@ export interface BackgroundCommands {
   write(owner: BackgroundOwner, id: string, data: string, end: boolean): Promise<boolean | undefined>;
   /** Ends it and everything it started. False when it had already ended. */
   kill(owner: BackgroundOwner, id: string): Promise<boolean | undefined>;
-  /** Ends all processes of a group, then its sandboxes; returns how many processes ran. */
+  /** Ends all processes of a group, whichever member's, then its sandboxes; returns how many processes ran. */
   killGroup(owner: BackgroundOwner): Promise<number>;
   /** The same for a group that may never have had any, which costs one check. */
   killRemaining(owner: BackgroundOwner): Promise<number>;
@@ -98,6 +100,7 @@ interface Meta {
   readonly started_at: string;
   readonly grace_ms?: number;
   readonly watches?: string | undefined;
+  readonly member?: string | undefined;
 }
 
 /** Greatest number of running commands of a group. */
@@ -117,7 +120,8 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
 
   const known = async (owner: BackgroundOwner, id: string): Promise<Known | undefined> => {
     const entry = entryDir(owner, id);
-    return entry === undefined ? undefined : readEntry(entry, mark);
+    const found = entry === undefined ? undefined : await readEntry(entry, mark);
+    return found?.member === owner.member ? found : undefined;
   };
 
   async function killGroup(owner: BackgroundOwner): Promise<number> {
@@ -134,11 +138,7 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
       const folder = groupDir(owner);
       const others = await listed(folder, mark);
       const running = others.filter(({ shown }) => shown.running);
-      if (running.length >= MAX_RUNNING)
-        return {
-          ok: false,
-          message: `${running.length} background processes run in this session, which is the most; kill one first: ${running.map(({ shown }) => shown.id).join(', ')}`,
-        };
+      if (running.length >= MAX_RUNNING) return { ok: false, message: tooMany(running, owner) };
       for (const { folder: old } of others.filter(({ shown }) => !shown.running).slice(MAX_ENDED)) {
         await rm(old, { recursive: true, force: true });
         own.delete(old);
@@ -148,7 +148,8 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
       await mkdir(entry, { recursive: true, mode: 0o700 });
       const started_at = new Date(now()).toISOString();
       const grace = request.graceMs === undefined ? {} : { grace_ms: request.graceMs };
-      const meta: Meta = { id, command: request.command, started_at, ...grace, watches: request.watches };
+      const { command, watches } = request;
+      const meta: Meta = { id, command, started_at, ...grace, watches, member: owner.member };
       own.add(entry);
       await writeDone(join(entry, 'meta.json'), JSON.stringify(meta));
       const env = { ...environment, PWD: request.pwd, [mark]: id };
@@ -171,7 +172,10 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
       return { ok: true, id, pid };
     },
 
-    list: async (owner) => (await listed(groupDir(owner), mark)).map(({ shown }) => shown),
+    list: async (owner) =>
+      (await listed(groupDir(owner), mark))
+        .filter(({ member }) => member === owner.member)
+        .map(({ shown }) => shown),
     find: async (owner, id) => (await known(owner, id))?.shown,
 
     async log(owner, id, from, bytes) {
@@ -179,20 +183,7 @@ export function createBackgroundCommands(options: BackgroundOptions): Background
       return entry && readLog(entry.folder, from, bytes);
     },
 
-    async watchersOf(owner, workspace) {
-      const folder = join(dir, digest(owner));
-      const all = await Promise.all(
-        (await namesIn(folder)).map((group) => listed(join(folder, group), mark)),
-      );
-      return all
-        .flat()
-        .filter(({ watches, shown }) => shown.running && watches === workspace)
-        .map((entry) => ({
-          id: entry.shown.id,
-          command: entry.shown.command,
-          end: async () => void (await endAll([entry], graceMs)),
-        }));
-    },
+    watchersOf: (owner, workspace) => watchersIn(join(dir, digest(owner)), workspace, mark, graceMs),
 
     async write(owner, id, data, end) {
       const entry = await known(owner, id);
@@ -232,6 +223,25 @@ export async function endBackgroundCommands(dir: string, name: string): Promise<
   return count;
 }
 
+/** Running processes of all groups in an owner's folder that watch the workspace. */
+async function watchersIn(
+  folder: string,
+  workspace: string,
+  mark: string,
+  graceMs: number,
+): Promise<readonly Watcher[]> {
+  const groups = await namesIn(folder);
+  const all = await Promise.all(groups.map((group) => listed(join(folder, group), mark)));
+  return all
+    .flat()
+    .filter(({ watches, shown }) => shown.running && watches === workspace)
+    .map((entry) => ({
+      id: entry.shown.id,
+      command: entry.shown.command,
+      end: async () => void (await endAll([entry], graceMs)),
+    }));
+}
+
 /** Includes commands that have ended while what they started still runs. */
 async function endAll(entries: readonly Known[], graceMs: number): Promise<number> {
   const ended = await Promise.all(
@@ -260,6 +270,13 @@ interface Known {
   /** The least time that it needs between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   readonly watches: string | undefined;
+  readonly member: string | undefined;
+}
+
+function tooMany(running: readonly Known[], { member }: BackgroundOwner): string {
+  const own = running.filter((one) => one.member === member).map(({ shown }) => shown.id);
+  const remedy = own.length === 0 ? 'they are other people’s' : `kill one first: ${own.join(', ')}`;
+  return `${running.length} background processes run in this session, which is the most; ${remedy}`;
 }
 
 async function readEntry(folder: string, variable: string): Promise<Known | undefined> {
@@ -277,6 +294,7 @@ async function readEntry(folder: string, variable: string): Promise<Known | unde
     target: { pid: same ? pid : 0, mark },
     graceMs: meta.grace_ms ?? 0,
     watches: meta.watches,
+    member: meta.member,
     shown: {
       id: meta.id,
       pid,
