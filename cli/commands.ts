@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Feature } from '#domain/feature.ts';
 import type { Resource } from '#domain/resource/define-resource.ts';
+import { SOURCE_ENDING } from '#domain/source-ending.ts';
 
 /** An option that commands share (program.ts). */
 export type SharedOption = 'json' | 'url' | 'apiKey' | 'stateDir' | 'config';
@@ -133,7 +134,9 @@ export function commandsOf(features: readonly Feature[]): readonly CommandEntry[
       summary,
       takes,
       load:
-        from ?? (() => import(`#cli/commands/${FOLDERS[group] ?? ''}${name}.ts`) as Promise<CommandModule>),
+        from ??
+        (() =>
+          import(`#cli/commands/${FOLDERS[group] ?? ''}${name}${SOURCE_ENDING}`) as Promise<CommandModule>),
       group: group as CommandGroup,
     }));
     for (const { before, takes = API, ...command } of added.filter((one) => one.group === group)) {

@@ -190,7 +190,7 @@ export async function readToolFolder(dir: URL): Promise<readonly Tool[]> {
   for (const file of await toolFiles(dir)) {
     const { tool } = (await import(new URL(file, dir).href)) as { tool?: Tool };
     if (tool === undefined) throw new Error(`tools/${file}: exports no \`tool\``);
-    const [group, stem] = file.replace(/\.ts$/, '').split('/');
+    const [group, stem] = file.replace(/\.[jt]s$/, '').split('/');
     if (tool.name !== stem?.replaceAll('-', '_'))
       throw new Error(`tools/${file}: the tool is named ${tool.name}; file and name must agree`);
     if (tool.group !== group)
@@ -240,6 +240,6 @@ async function toolFiles(dir: URL): Promise<string[]> {
   const names = await readdir(base, { recursive: true });
   return names
     .map((name) => name.replaceAll('\\', '/'))
-    .filter((name) => /^[a-z_]+\/[a-z0-9-]+\.ts$/.test(name))
+    .filter((name) => /^[a-z_]+\/[a-z0-9-]+\.[jt]s$/.test(name))
     .sort();
 }

@@ -6,15 +6,24 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
 import type { Feature } from '#domain/feature.ts';
+import { SOURCE_ENDING } from '#domain/source-ending.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+/** The folder of the installed packages, which may be one above ours. */
+const PACKAGES = join(
+  dirname(createRequire(import.meta.url).resolve('@temporalio/workflow/package.json')),
+  '../..',
+);
 
-const WORKFLOWS = 'workflows/index.ts';
-const INTERCEPTORS = 'workflows/interceptors.ts';
+/** A package contains our libraries as installed ones. */
+const LIBRARIES = SOURCE_ENDING === '.ts' ? 'packages' : 'node_modules/@tempoclaw';
+
+const WORKFLOWS = `workflows/index${SOURCE_ENDING}`;
+const INTERCEPTORS = `workflows/interceptors${SOURCE_ENDING}`;
 
 /**
  * Modules evaluated once per thread and not once per run. The SDK's modules keep a run's state on its activator and in
@@ -62,7 +71,7 @@ export async function bundleWorkflows(features: readonly Bringer[]): Promise<{ c
         ...config,
         resolve: {
           ...config.resolve,
-          modules: [...(config.resolve?.modules ?? []), join(ROOT, 'node_modules')],
+          modules: [...(config.resolve?.modules ?? []), PACKAGES],
         },
       }),
       logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
@@ -86,9 +95,9 @@ async function sourceHash(features: readonly Bringer[]): Promise<string> {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
   const entries = workflowFiles(features).map((file) => relative(ROOT, file));
   hash.update(sdk.version).update([...SHARED_MODULES, ...entries].join());
-  for (const folder of ['domain', 'features', 'packages', 'workflows']) {
+  for (const folder of ['domain', 'features', LIBRARIES, 'workflows']) {
     const files = (await readdir(join(ROOT, folder), { recursive: true }))
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => file.endsWith(SOURCE_ENDING))
       .sort();
     for (const file of files)
       hash.update(`\n${folder}/${file}\n`).update(await readFile(join(ROOT, folder, file)));

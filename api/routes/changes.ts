@@ -1,6 +1,7 @@
 /** Streams what changes in a tenant over SSE, for pages that show more than one session. */
 import { z } from 'zod';
 import { changeSchema } from '#domain/schema/change.ts';
+import { keysInForce } from '#store/api-key-store.ts';
 import { changeSource } from '../change-source.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { callerOf } from '../server/auth.ts';
@@ -26,6 +27,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         },
       },
     },
-    (request, reply) => replies.open(request, reply, changeSource(deps, callerOf(request))),
+    async (request, reply) => {
+      const caller = callerOf(request);
+      // Nothing else would say that Postgres is away: the stream would open, and stay silent.
+      await keysInForce(deps.pool, [{ tenant: caller.tenant, id: caller.keyId }]);
+      return replies.open(request, reply, changeSource(deps, caller));
+    },
   );
 }

@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyReply, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { SOURCE_ENDING } from '#domain/source-ending.ts';
 import { Failure } from '#domain/errors.ts';
 import { readTraceparent } from '#domain/turn/trace.ts';
 import {
@@ -138,7 +139,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
 async function addAllRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthenticator): Promise<void> {
   const folder = new URL('../routes/', import.meta.url);
   const own = (await readdir(folder, { recursive: true }))
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => file.endsWith(SOURCE_ENDING))
     .toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1))
     .map((file) => () => import(new URL(file, folder).href) as Promise<RouteModule>);
   for (const load of [...own, ...deps.features.flatMap(({ routes = [] }) => routes)])

@@ -1,5 +1,6 @@
 /** Ends what a killed `up` left running in a state folder. */
 import { realpathSync } from 'node:fs';
+import { SOURCE_ENDING } from '#domain/source-ending.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { endLeftovers, LeftoverError } from '@tempoclaw/dev-services/processes';
 import { isPostgresOf, isTemporalOf } from '@tempoclaw/dev-services';
@@ -11,8 +12,8 @@ export const END_ORDER = ['api', 'worker', 'temporal', 'postgres'] as const;
 export async function endFormerStart(stateDir: string): Promise<string[]> {
   const folder = realpathSync(stateDir);
   const isPart: Readonly<Record<(typeof END_ORDER)[number], (command: string) => boolean>> = {
-    api: (command) => command.endsWith(`/api/main.ts ${folder}`),
-    worker: (command) => command.endsWith(`/workers/main.ts ${folder}`),
+    api: (command) => command.endsWith(`/api/main${SOURCE_ENDING} ${folder}`),
+    worker: (command) => command.endsWith(`/workers/main${SOURCE_ENDING} ${folder}`),
     temporal: isTemporalOf(stateDir),
     postgres: isPostgresOf(stateDir),
   };

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SOURCE_ENDING } from '#domain/source-ending.ts';
 import type { Config } from '#config';
 import { childEnvironment, commandFolders, userCacheDir, withoutPassword } from '#config';
 import { API_SOCKET } from '#config/supervisor.ts';
@@ -275,7 +276,7 @@ function workerStep(parts: Parts): Step {
         const { child, ready } = await startProgram(parts, {
           name: 'worker',
           title: 'The worker',
-          main: 'workers/main.ts',
+          main: `workers/main${SOURCE_ENDING}`,
           env: { TEMPOCLAW_CLOSED_PORTS: (await closedPorts(parts)).join(',') },
           // The worker waits this long for its activities, and a little longer to close its connections.
           stopGraceMs: config.worker.shutdownGraceSeconds * 1_000 + 5_000,
@@ -302,7 +303,7 @@ function apiStep(parts: Parts): Step {
         const { child } = await startProgram(parts, {
           name: 'api',
           title: 'The API',
-          main: 'api/main.ts',
+          main: `api/main${SOURCE_ENDING}`,
           env: { TEMPOCLAW_PORT: String(port), [API_SOCKET]: socket },
           // The API lets open requests run for 10 s.
           stopGraceMs: 15_000,

@@ -29,7 +29,7 @@ export function findWorker(run: RunFile | undefined): LocalWorker {
       { remedy: REMEDY },
     );
   // A pid in a file may now belong to another program, so only a worker is killed.
-  if (!/\bworkers[/\\]main\.ts\b/.test(commandLineOf(pid) ?? ''))
+  if (!/\bworkers[/\\]main\.[jt]s\b/.test(commandLineOf(pid) ?? ''))
     throw new CliError(`Process ${pid}, which ${run?.path} calls the worker, is not one now.`, {
       remedy: REMEDY,
     });

@@ -53,7 +53,7 @@ export const BOX_PROXY_PORT = 3128;
 /** Limit of threads and processes for Chromium's own, far above the limit of an agent's commands. */
 const PIDS = 1024;
 const PROGRAM = fileURLToPath(new URL('in-box.py', import.meta.url));
-const ATTACH = fileURLToPath(new URL('attach-chromium.ts', import.meta.url));
+const ATTACH = fileURLToPath(new URL('./attach-chromium.ts', import.meta.url));
 
 /** If there is neither `box` nor a failure, the browser runs on the host, with a note if a box was requested. */
 export async function browserBox(
