@@ -17,9 +17,9 @@ interface Manifest {
 
 /** What users need of the repository. */
 const FOLDERS =
-  /^(?:activities|api|bin|cli|config|docker|domain|features|policy|store|temporal|workers|workflows)\//;
+  /^(?:activities|api|bin|cli|config|docker|domain|examples\/rehearsal|features|policy|store|temporal|workers|workflows)\//;
 const FILES = /^(?:config\.ts|README\.md|LICENSE|CHANGELOG\.md|tempoclaw\.example\.yaml)$/;
-const TESTS = /(?:^|\/)(?:test|examples?)\//;
+const TESTS = /(?:^|\/)test\/|^packages\/[^/]+\/examples?\//;
 /** Imports of our own files, and addresses of them, by names that end with `.ts`. */
 const OWN_NAMES = /(['"`])((?:\.{1,2}\/|#)[^'"`\n]*)\.ts\1/g;
 /** Node that strips the types of users' tools. */
