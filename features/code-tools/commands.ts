@@ -48,12 +48,12 @@ async function serve(folder: string, options: ServeOptions): Promise<void> {
   const { serveTools } = await import('./host/serve.ts');
   await serveTools({
     temporal: { address: run?.temporal, namespace: run?.namespace, ...definedOf(temporal) },
-    taskQueue: host.task_queue,
+    queues: host.task_queues,
     sealKey,
     tools,
     onReady: () => {
       out.line(`${name} serves ${definitions.map((tool) => tool.name).join(', ')}`);
-      out.line(`on the task queue ${host.task_queue}; Ctrl-C ends it`);
+      out.line(`on the task queue ${host.task_queues.runs}; Ctrl-C ends it`);
     },
     signal: stop.signal,
   });

@@ -32,9 +32,18 @@ export function sealPurpose(host: string): string {
   return `tool-host/${host}`;
 }
 
-/** The task queue of a host. The server chooses it, so that no two tenants share one. */
-export function hostQueue(tenant: string, host: string): string {
-  return `tools/${tenant}/${host}`;
+/**
+ * The task queues of a host. The server chooses them, so that no two tenants share one. Runs have a queue for each
+ * version of the tools: a process that still has those of before gets no call of the new ones. Any process of the host
+ * may probe.
+ */
+export function hostQueues(
+  tenant: string,
+  host: string,
+  version: string,
+): { readonly runs: string; readonly probes: string } {
+  const probes = `tools/${tenant}/${host}`;
+  return { runs: `${probes}/${version}`, probes };
 }
 
 /** The place of a payload, for sealing and opening it. */

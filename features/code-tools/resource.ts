@@ -21,7 +21,7 @@ export const toolHosts = defineResource(
         columns: {
           name: 'name',
           tools: { flexible: (row) => row.tools.map(({ name }) => name).join(' ') },
-          queue: { flexible: 'task_queue' },
+          queue: { flexible: (row) => row.task_queues.runs },
           changed: { ago: 'updated_at' },
         },
         nothing: 'No tool hosts.',
@@ -32,7 +32,11 @@ export const toolHosts = defineResource(
       summary: 'Get a tool host',
       command: {
         help: 'one tool host',
-        fields: ({ tools, ...row }) => ({ ...row, tools: tools.map(({ name }) => name).join(' ') }),
+        fields: ({ tools, task_queues: queues, ...row }) => ({
+          ...row,
+          task_queue: queues.runs,
+          tools: tools.map(({ name }) => name).join(' '),
+        }),
       },
     }),
     putToolHost: put({

@@ -2,7 +2,7 @@
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { Failure } from '#domain/errors.ts';
-import { HOST_LIMITS, hostQueue } from './contract.ts';
+import { HOST_LIMITS, hostQueues } from './contract.ts';
 import { toolHosts } from './resource.ts';
 import { deleteToolHost, findToolHost, listToolHosts, putToolHost, type ToolHostRow } from './store.ts';
 
@@ -35,6 +35,6 @@ export function addRoutes(app: Api, { secrets: { sealer }, tools }: ApiDeps): vo
   });
 }
 
-function showHost(tenant: string, row: ToolHostRow) {
-  return { ...row, tools: [...row.tools], task_queue: hostQueue(tenant, row.name) };
+function showHost(tenant: string, { version, ...row }: ToolHostRow) {
+  return { ...row, tools: [...row.tools], task_queues: hostQueues(tenant, row.name, version) };
 }

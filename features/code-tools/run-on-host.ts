@@ -8,21 +8,21 @@ import { openPayload, sealPayload } from '#domain/payload-seal.ts';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import type { ActivitiesOnce } from '#temporal/activity-once.ts';
+import type { ActivitiesOnce, ActivityOnce } from '#temporal/activity-once.ts';
 import {
   HOST_LIMITS,
   HOST_WORK,
-  hostQueue,
+  hostQueues,
   type HostRequest,
   type HostResult,
   hostWorkPlace,
 } from './contract.ts';
 import { hostResultSchema } from './schema.ts';
-import type { CodeToolRow } from './store.ts';
+import type { CodeToolRow, HostAccess } from './store.ts';
 
 export interface HostCall {
-  /** The key that seals payloads for the host; undefined when it was deleted. */
-  readonly readSealKey: () => Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Undefined when the host was deleted. */
+  readonly readAccess: () => Promise<HostAccess | undefined>;
   /** Replaces `secret://NAME` with secrets. */
   readonly resolveOf: (tenant: string, text: string) => Promise<string>;
   readonly once: ActivitiesOnce;
@@ -32,7 +32,7 @@ export interface HostCall {
 }
 
 interface Attempt extends HostCall {
-  readonly key: Uint8Array<ArrayBuffer>;
+  readonly access: HostAccess;
   readonly secrets: HostRequest['secrets'];
   /** Milliseconds since the call was begun. */
   readonly age: number;
@@ -60,8 +60,8 @@ export async function runOnHost(parts: HostCall): Promise<ToolResult> {
   const { call, row } = parts;
   const { outside } = call;
   if (outside?.isStopped) return cancel(parts);
-  const key = await parts.readSealKey();
-  if (!key) return toolError('NotFound', `the tool host ${row.host} was deleted`);
+  const access = await parts.readAccess();
+  if (!access) return toolError('NotFound', `the tool host ${row.host} was deleted`);
   const since = outside?.left?.since ?? Date.now();
   // An attempt that is cut off leaves what the next one continues with.
   if (outside && !outside.left) await outside.keep({ since, asks: 0, task: runId(call, 1) });
@@ -70,7 +70,7 @@ export async function runOnHost(parts: HostCall): Promise<ToolResult> {
   try {
     const secrets = await secretsOf(parts);
     const signal = AbortSignal.any([call.signal, look]);
-    return await runUntilKnown({ ...parts, key, secrets, signal, age: Date.now() - since });
+    return await runUntilKnown({ ...parts, access, secrets, signal, age: Date.now() - since });
   } catch (error) {
     if (call.signal.aborted) {
       if (isStopped(call.signal)) return cancel(parts);
@@ -84,31 +84,39 @@ export async function runOnHost(parts: HostCall): Promise<ToolResult> {
 }
 
 async function runUntilKnown(attempt: Attempt): Promise<ToolResult> {
-  const { name, replay, probes } = attempt.row.definition;
   for (let run = 1; run <= MAX_RUNS; run += 1) {
-    const outcome = await runOnce(attempt, run);
+    const access = run === 1 ? attempt.access : await attempt.readAccess();
+    if (access === undefined || (run > 1 && access.revision !== attempt.row.revision))
+      return changed(attempt);
+    const outcome = await runOnce({ ...attempt, access }, run);
     if (typeof outcome === 'object') return shown(attempt, outcome);
     if (outcome === 'unsupported')
       return toolError('ExecutionFailed', 'tool hosts need Temporal Server 1.31 or later; nothing was done');
     if (outcome === 'unsent') return unsent(attempt, run);
-    if (replay !== 'once') continue;
-    const probed = probes ? await probeOnce(attempt, run) : undefined;
-    if (probed === undefined || typeof probed === 'string')
-      return toolError(
-        'OutcomeUnknown',
-        `the process that ran ${name} was lost while it ran; whether it took effect is not known`,
-      );
-    if (!('nothing' in probed)) return shown(attempt, probed);
+    const result = await resultOfLost(attempt, run);
+    if (result) return result;
   }
-  return replay === 'idempotent'
-    ? toolError(
-        'OutcomeUnknown',
-        `the process that ran ${name} was lost ${MAX_RUNS} times; it may have taken effect`,
-      )
-    : toolError(
-        'ExecutionFailed',
-        `the process that ran ${name} was lost ${MAX_RUNS} times; it took no effect`,
-      );
+  return lostEachTime(attempt);
+}
+
+/** The result of a run whose process was lost; undefined when it may run again. */
+async function resultOfLost(attempt: Attempt, run: number): Promise<ToolResult | undefined> {
+  const { name, replay, probes } = attempt.row.definition;
+  if (replay !== 'once') return undefined;
+  const probed = probes ? await probeOnce(attempt, run) : undefined;
+  if (probed === undefined || typeof probed === 'string')
+    return toolError(
+      'OutcomeUnknown',
+      `the process that ran ${name} was lost while it ran; whether it took effect is not known`,
+    );
+  return 'nothing' in probed ? undefined : shown(attempt, probed);
+}
+
+function lostEachTime({ row: { definition } }: Attempt): ToolResult {
+  const lost = `the process that ran ${definition.name} was lost ${MAX_RUNS} times`;
+  return definition.replay === 'idempotent'
+    ? toolError('OutcomeUnknown', `${lost}; it may have taken effect`)
+    : toolError('ExecutionFailed', `${lost}; it took no effect`);
 }
 
 function unsent({ row: { host, definition } }: Attempt, run: number): ToolResult {
@@ -116,6 +124,17 @@ function unsent({ row: { host, definition } }: Attempt, run: number): ToolResult
   return run > 1 && definition.replay === 'idempotent'
     ? toolError('OutcomeUnknown', `the tool host ${host} was lost and has not come back; ${start}`)
     : toolError('ExecutionFailed', `the tool host ${host} is not running, and nothing was done; ${start}`);
+}
+
+/** What was judged and approved is never run as something else. */
+function changed({ row: { definition } }: Attempt): ToolResult {
+  const { name, replay } = definition;
+  return replay === 'idempotent'
+    ? toolError('OutcomeUnknown', `the process that ran ${name} was lost, and ${name} was changed meanwhile`)
+    : toolError(
+        'PermissionDenied',
+        `${name} was changed after the call had been judged; the call took no effect`,
+      );
 }
 
 function shown({ row: { definition } }: Attempt, result: HostResult): ToolResult {
@@ -131,6 +150,7 @@ function runOnce(attempt: Attempt, run: number) {
   return onHost(attempt, {
     id: runId(attempt.call, run),
     type: HOST_WORK.run,
+    queue: 'runs',
     terms: {
       scheduleToStartTimeout: WAIT_FOR_HOST_MS,
       startToCloseTimeout: timeout_seconds * 1_000 + GRACE_MS,
@@ -145,6 +165,7 @@ function probeOnce(attempt: Attempt, run: number) {
   return onHost(attempt, {
     id: `${runId(attempt.call, run)}/probe`,
     type: HOST_WORK.probe,
+    queue: 'probes',
     terms: {
       scheduleToStartTimeout: WAIT_FOR_PROBE_MS,
       startToCloseTimeout: PROBE_MS,
@@ -156,9 +177,9 @@ function probeOnce(attempt: Attempt, run: number) {
 
 async function onHost(
   attempt: Attempt,
-  work: Pick<Parameters<ActivitiesOnce['run']>[0], 'id' | 'type' | 'terms'>,
+  work: Pick<ActivityOnce, 'id' | 'type' | 'terms'> & { readonly queue: 'runs' | 'probes' },
 ): Promise<HostResult | 'unsent' | 'unknown' | 'unsupported'> {
-  const { key, once, row, input, secrets, call, signal, age } = attempt;
+  const { access, once, row, input, secrets, call, signal, age } = attempt;
   const { agent, user, sessionKey: session, turnId: turn, callId, idempotencyKey } = call;
   const { name, timeout_seconds } = row.definition;
   const context = { idempotencyKey, agent, user, session, turn, call: callId };
@@ -168,15 +189,15 @@ async function onHost(
     {
       ...work,
       terms: age < MAX_AGE_MS + timeout_seconds * 1_000 ? work.terms : undefined,
-      queue: hostQueue(call.tenant, row.host),
+      queue: hostQueues(call.tenant, row.host, access.version)[work.queue],
       summary: name,
-      request: await sealPayload(key, hostWorkPlace(work.id, 'request'), iv, request),
+      request: await sealPayload(access.key, hostWorkPlace(work.id, 'request'), iv, request),
     },
     signal,
   );
   if (typeof outcome === 'string') return outcome;
   // Another client of its queue may have sent it.
-  return openPayload(key, hostWorkPlace(work.id, 'result'), outcome.result).then(
+  return openPayload(access.key, hostWorkPlace(work.id, 'result'), outcome.result).then(
     (value) => hostResultSchema.safeParse(value).data ?? 'unknown',
     () => 'unknown' as const,
   );

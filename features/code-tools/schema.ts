@@ -64,7 +64,9 @@ export const toolHostChangeSchema = z
 
 export const toolHostSchema = z.object({
   name: hostNameSchema,
-  task_queue: z.string().describe('Where its calls wait for it'),
+  task_queues: z
+    .object({ runs: z.string(), probes: z.string() })
+    .describe('Where its calls wait for it; runs have a queue for each version of the tools'),
   tools: z.array(codeToolSchema.extend({ revision: z.int() })),
   updated_by: z.string(),
   created_at: timeSchema,

@@ -1,5 +1,5 @@
 /** Tool hosts and the tools that they have registered. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
@@ -12,6 +12,8 @@ import type { CodeToolDefinition } from './schema.ts';
 
 export interface ToolHostRow {
   readonly name: string;
+  /** Of its tools' sources. */
+  readonly version: string;
   readonly tools: readonly (CodeToolDefinition & { readonly revision: number })[];
   readonly updated_by: string;
   readonly created_at: Date;
@@ -28,7 +30,7 @@ export interface CodeToolRow {
 /** How long rows of deleted tools stay, so that running calls can report the deletion. */
 const KEPT = '30 days';
 
-const HOST = sql`h.name, h.updated_by, h.created_at, h.updated_at, coalesce((
+const HOST = sql`h.name, h.version, h.updated_by, h.created_at, h.updated_at, coalesce((
   select jsonb_agg(t.definition || jsonb_build_object('revision', t.revision) order by t.name) from code_tools t
   where t.tenant_id = h.tenant_id and t.host = h.name and t.deleted_at is null), '[]') as tools`;
 
@@ -49,6 +51,7 @@ export function putToolHost(
     host.tools.map((definition) => ({ id: randomUUID(), name: definition.name, definition })),
   );
   const sealed = sealer.seal(sealKey, hostPlace(db.tenant, name));
+  const version = versionOf(host.tools);
   return inTransaction(db, async (tx) => {
     // Two hosts at once might otherwise both register a name.
     await execute(tx)`select from tenants where id = ${tx} for no key update`;
@@ -57,12 +60,12 @@ export function putToolHost(
         and name in (select name from jsonb_to_recordset(${tools}::jsonb) as t(name text)) order by name`;
     if (taken.length > 0) return taken.map((row) => row.name);
     const isSaved = await affects(tx)`
-      insert into tool_hosts (tenant_id, name, sealed, key_id, updated_by)
-      select ${tx}, ${name}, ${sealed}, ${sealer.keyId}, ${by}
+      insert into tool_hosts (tenant_id, name, sealed, key_id, version, updated_by)
+      select ${tx}, ${name}, ${sealed}, ${sealer.keyId}, ${version}, ${by}
       where exists (select from tool_hosts where tenant_id = ${tx} and name = ${name})
         or (select count(*) from tool_hosts where tenant_id = ${tx}) < ${HOST_LIMITS.hosts}
       on conflict (tenant_id, name) do update set sealed = excluded.sealed, key_id = excluded.key_id,
-        updated_by = excluded.updated_by, updated_at = now()
+        version = excluded.version, updated_by = excluded.updated_by, updated_at = now()
       returning name`;
     if (!isSaved) return 'full';
     await execute(tx)`
@@ -84,6 +87,11 @@ export function putToolHost(
       select from changed`;
     return [];
   });
+}
+
+function versionOf(tools: readonly CodeToolDefinition[]): string {
+  const sources = tools.map(({ name, hash }) => `${name} ${hash}`).toSorted();
+  return createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 12);
 }
 
 /** Its tools are gone with it. */
@@ -124,16 +132,27 @@ export function readToolOfCall(
     where tenant_id = ${db} and id = (select custom_tool_id from tool_calls where tenant_id = ${db} and id = ${call})`;
 }
 
-/** The key that seals payloads for the host; undefined when it was deleted. */
-export async function readSealKey(
+export interface HostAccess {
+  readonly version: string;
+  /** Seals payloads for the host. */
+  readonly key: Uint8Array<ArrayBuffer>;
+  /** Of the tool as it is now; null when it was deleted. */
+  readonly revision: number | null;
+}
+
+/** Undefined when the host was deleted. */
+export async function readHostAccess(
   db: TenantDb,
   sealer: Pick<Sealer, 'open'>,
-  host: string,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const row = await readRow<{ sealed: string }>(db)`
-    select sealed from tool_hosts where tenant_id = ${db} and name = ${host}`;
+  { id, host }: Pick<CodeToolRow, 'id' | 'host'>,
+): Promise<HostAccess | undefined> {
+  const row = await readRow<{ sealed: string; version: string; revision: number | null }>(db)`
+    select h.sealed, h.version, t.revision from tool_hosts h
+    left join code_tools t on t.tenant_id = h.tenant_id and t.id = ${id} and t.deleted_at is null
+    where h.tenant_id = ${db} and h.name = ${host}`;
   if (!row) return undefined;
-  return new Uint8Array(Buffer.from(sealer.open(row.sealed, hostPlace(db.tenant, host)), 'base64'));
+  const key = new Uint8Array(Buffer.from(sealer.open(row.sealed, hostPlace(db.tenant, host)), 'base64'));
+  return { version: row.version, key, revision: row.revision };
 }
 
 /** Whether any tenant has a host, which is a client of Temporal. */

@@ -7,7 +7,7 @@ import { activitiesOnceOf } from '#temporal/activity-once.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { catalogedTool } from './code-tool.ts';
 import { runOnHost } from './run-on-host.ts';
-import { hasToolHosts, readSealKey, readToolOfCall } from './store.ts';
+import { hasToolHosts, readHostAccess, readToolOfCall } from './store.ts';
 
 export function createWorkerPart({ pool, sealer, resolveOf, temporal }: WorkerCore): WorkerPart {
   const once = activitiesOnceOf(temporal.clients);
@@ -23,7 +23,7 @@ export function createWorkerPart({ pool, sealer, resolveOf, temporal }: WorkerCo
         if (row.is_deleted) return { tool: createGoneTool(name, 'was deleted'), isGone: false };
         const run = (_deps: object, input: unknown, running: RunningCall) =>
           runOnHost({
-            readSealKey: () => readSealKey(db, sealer, row.host),
+            readAccess: () => readHostAccess(db, sealer, row),
             resolveOf,
             once,
             row,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '#config';
 
 export interface StartedCommand {
+  readonly ended: Promise<void>;
   hasEnded(): boolean;
   /** Its first line; undefined when it has ended without one. */
   firstLine(): Promise<string | undefined>;
@@ -57,6 +58,7 @@ export function startCommand(
     void ended.then(() => resolve(undefined));
   });
   return {
+    ended,
     hasEnded: () => hasEnded,
     firstLine: () => line,
     errors: () => errors,

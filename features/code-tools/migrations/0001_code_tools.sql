@@ -6,6 +6,8 @@ create table tool_hosts (
   -- The key that seals its payloads, and the master key that sealed it.
   sealed     text not null,
   key_id     text not null,
+  -- Digest of its tools' sources: calls go only to processes that have these.
+  version    text not null,
   updated_by text not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

@@ -20,6 +20,8 @@ async function outcomeOf(
   script: Readonly<Record<string, Scripted>>,
   definition: Partial<CodeToolDefinition> = {},
   remaining?: PendingExternalCall,
+  /** Of the tool after its first run has begun. */
+  revision = 1,
 ): Promise<{ readonly result: ToolResult; readonly started: readonly string[]; readonly kept: boolean }> {
   const started: string[] = [];
   let kept = false;
@@ -62,7 +64,7 @@ async function outcomeOf(
     },
   } as unknown as RunningCall;
   const result = await runOnHost({
-    readSealKey: async () => KEY,
+    readAccess: async () => ({ version: 'v', key: KEY, revision: kept ? revision : 1 }),
     resolveOf: async (_tenant, text) => `value of ${text}`,
     once: {
       async run(work): Promise<OnceOutcome> {
@@ -141,6 +143,13 @@ describe('DU-2 IN-12 a call of a tool host', () => {
     const since = Date.now() - 24 * 3_600_000;
     const { result, started } = await outcomeOf({ r1: 'unknown' }, {}, { since, asks: 0 });
     assert.deepEqual([codeOf(result), started], ['OutcomeUnknown', []]);
+  });
+
+  it('is not run again as something else, when its tool was changed meanwhile', async () => {
+    const nothing = await outcomeOf({ r1: 'unknown', p1: { nothing: true } }, { probes: true }, undefined, 2);
+    assert.deepEqual([codeOf(nothing.result), nothing.started], ['PermissionDenied', ['r1', 'p1']]);
+    const maybe = await outcomeOf({ r1: 'unknown' }, { replay: 'idempotent' }, undefined, 2);
+    assert.equal(codeOf(maybe.result), 'OutcomeUnknown');
   });
 
   it('that another client has answered is unknown', async () => {

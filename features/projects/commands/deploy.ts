@@ -1,4 +1,6 @@
 /** Implements `tempoclaw deploy`: shows how an installation differs from a folder, and makes it the same. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { confirm, isCancel } from '@clack/prompts';
 import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
@@ -26,8 +28,7 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
   const { client, out, json } = context;
   const project = await readProject(folder);
   const host = hostNameOf(folder);
-  provideSdk();
-  const loaded = await loadTools(folder);
+  const loaded = await toolsOf(folder);
   refuseProblems(context, [...project.problems, ...loaded.problems]);
   const definitions = loaded.tools.map(({ definition }) => definition);
   const tools = await planTools(client, host, definitions);
@@ -42,6 +43,13 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
   }
   if (json) printJson(out, { changes: shown, applied: isApplied });
   else if (isApplied) out.line(`${changes.length} changes applied`);
+}
+
+/** A folder without tools/ has none. */
+async function toolsOf(folder: string): ReturnType<typeof loadTools> {
+  if (!existsSync(join(folder, 'tools'))) return { tools: [], problems: [] };
+  provideSdk();
+  return loadTools(folder);
 }
 
 /** @throws CliError when there is one */

@@ -2,14 +2,16 @@
  * Implements `tempoclaw dev`: it starts an installation for the folder unless one runs, deploys the folder, serves its
  * tools, and does so again at each change.
  */
-import { existsSync, watch } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
+import { runningUp } from '#cli/services/run-state.ts';
 import { hostNameOf } from '#features/code-tools/index.ts';
 import { oneAtATime } from '#domain/async/one-at-a-time.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
 import { startCommand, type StartedCommand } from '../start-command.ts';
@@ -25,10 +27,15 @@ const START_MS = 300_000;
 const LOOK_MS = 200;
 /** Changes here are those of tools. */
 const CODE = /\.(?:[mc]?[jt]s|json|env)$/;
-const IGNORED = /(?:^|\/)(?:node_modules|\.git|\.tempoclaw)(?:\/|$)/;
+const IGNORED = /^\.|^node_modules$/;
+/** Between the end of a process of the tools and its next start. */
+const RESTART_MS = 1_000;
+/** How long the tools of a folder may take to be loaded and served. */
+const SERVE_MS = 60_000;
 
-async function run(folder: string, options: ApiOptions): Promise<void> {
+async function run(folder: string, flags: ApiOptions): Promise<void> {
   const path = resolve(folder);
+  const options = { ...flags, ...(flags.stateDir !== undefined && { stateDir: resolve(flags.stateDir) }) };
   if (!['agents', 'tools', 'skills', 'schedules'].some((name) => existsSync(join(path, name))))
     throw new CliError(`${path} has no agents/, tools/, skills/ or schedules/.`, {
       code: 'InvalidProject',
@@ -52,7 +59,9 @@ async function run(folder: string, options: ApiOptions): Promise<void> {
 async function startIfNone(options: ApiOptions, signal: AbortSignal): Promise<StartedCommand | undefined> {
   const isKnown = (): boolean => {
     try {
-      return createContext(options).client.target().url !== '';
+      const { run: file } = createContext(options).client.target();
+      // One that was killed leaves its file.
+      return file === undefined || runningUp(dirname(file.path)) !== undefined;
     } catch (error) {
       if (error instanceof CliError && error.code === 'NotRunning') return false;
       throw error;
@@ -80,29 +89,45 @@ function createToolServer(
   options: ApiOptions,
 ): ToolServer {
   let current: StartedCommand | undefined;
+  let isOver = false;
+
+  async function restart(): Promise<void> {
+    if (!existsSync(join(folder, 'tools'))) return;
+    const { url, key } = client.target();
+    const target = options.url === undefined ? [] : ['--url', url];
+    const next = startCommand(['tools', 'serve', folder, '--host', hostNameOf(folder), ...target], 'lines', {
+      ...(key !== undefined && options.apiKey !== undefined && { TEMPOCLAW_API_KEY: key }),
+    });
+    const first = await withTimeout(SERVE_MS, next.firstLine());
+    if (first === undefined) {
+      if (!next.hasEnded()) await next.end();
+      err.line(next.errors().trim() || 'The tools cannot be served: their process says nothing.');
+      err.line(current ? 'The tools before this change go on.' : 'Correct them; they start by themselves.');
+      return;
+    }
+    out.line(first);
+    const before = current;
+    current = next;
+    await before?.end();
+    void restartWhenLost(next);
+  }
+
+  /** A process that ends by itself starts again, so that calls it has lost are probed. */
+  async function restartWhenLost(served: StartedCommand): Promise<void> {
+    const isLost = (): boolean => served === current && !isOver;
+    await served.ended;
+    if (!isLost()) return;
+    err.line('The process of the tools has ended; it starts again.');
+    await sleep(RESTART_MS);
+    if (isLost()) await restart();
+  }
+
   return {
-    async restart() {
-      if (!existsSync(join(folder, 'tools'))) return;
-      const { url, key } = client.target();
-      const target = options.url === undefined ? [] : ['--url', url];
-      const next = startCommand(
-        ['tools', 'serve', folder, '--host', hostNameOf(folder), ...target],
-        'lines',
-        {
-          ...(key !== undefined && options.apiKey !== undefined && { TEMPOCLAW_API_KEY: key }),
-        },
-      );
-      const first = await next.firstLine();
-      if (first === undefined) {
-        err.line(next.errors().trim() || 'the tools cannot be served');
-        err.line(current ? 'The tools before this change go on.' : 'Correct them; they start by themselves.');
-        return;
-      }
-      out.line(first);
+    restart,
+    async end() {
+      isOver = true;
       await current?.end();
-      current = next;
     },
-    end: async () => current?.end(),
   };
 }
 
@@ -122,8 +147,7 @@ async function followChanges(
     });
   let isCode = false;
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(folder, { recursive: true }, (_event, name) => {
-    if (name === null || IGNORED.test(name)) return;
+  const watcher = watchFolder(folder, (name) => {
     isCode ||= CODE.test(name);
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -143,6 +167,37 @@ async function followChanges(
     clearTimeout(timer);
     watcher.close();
   }
+}
+
+/** Calls `onChange` with the name of each file that changes, below every folder but those of packages and of ours. */
+function watchFolder(folder: string, onChange: (name: string) => void): Pick<FSWatcher, 'close'> {
+  const watchers = new Map<string, FSWatcher>();
+  const watchBelow = (): void => {
+    const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of folders)
+      if (!IGNORED.test(name) && !watchers.has(name))
+        watchers.set(
+          name,
+          watch(join(folder, name), { recursive: true }, (_event, file) => onChange(file ?? name)),
+        );
+  };
+  const top = watch(folder, (event, name) => {
+    if (name === null || IGNORED.test(name)) return;
+    if (event === 'rename') {
+      // It is gone, new, or another one.
+      watchers.get(name)?.close();
+      watchers.delete(name);
+    }
+    watchBelow();
+    onChange(name);
+  });
+  watchBelow();
+  return {
+    close() {
+      top.close();
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
 }
 
 async function deployFolder({ client, out, err }: CommandContext, folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** A folder is brought to an installation: a plan, then the change, and nothing the second time (IN-12). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -84,6 +84,14 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
       [body.model, body.instructions, body.limits ?? null],
       ['rehearsal/echo', 'You help.', null],
     );
+  });
+
+  it('take a folder without tools', async () => {
+    const other = join(parent, 'others');
+    mkdirSync(join(other, 'agents'), { recursive: true });
+    writeFileSync(join(other, 'agents/lonely.md'), '---\nmodel: rehearsal/echo\n---\n');
+    const { code, stdout } = await cli('deploy', other, '--yes');
+    assert.deepEqual([code, stdout], [0, '+ agent lonely\n1 changes applied\n']);
   });
 
   it('change nothing when a file is wrong, and name it', async () => {

@@ -11,6 +11,7 @@ import { after, before, describe, it } from 'node:test';
 import type { RunInfo } from '#cli/services/run-state.ts';
 import { cleanEnvironment } from '#test/start/program.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
+import { templateOf } from '../template.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/tempoclaw.js', import.meta.url));
 const ANY_PORTS = {
@@ -102,22 +103,27 @@ describe('IN-12 tempoclaw dev', { timeout: 300_000 }, () => {
     assert.ok(await eventually(() => output.includes('tools/refund.ts: ')), output);
     assert.ok(output.includes('The tools before this change go on.'));
     assert.match(await answerOf(await refund('two', 'B2')), /Order B2 is paid back/);
-    writeFileSync(
-      file,
-      text.replace('appendFileSync(FILE', 'process.kill(process.pid, "SIGKILL"); appendFileSync(FILE'),
-    );
-    assert.ok(
-      await eventually(async () => (await ask('GET', '/v1/tool-hosts/my-agents')).tools[0].revision > 2),
-    );
-    writeFileSync(join(folder, 'fixed.txt'), text);
   });
 
-  it('runs a refund once, though its process is killed', async () => {
+  it('runs a refund once, though its process is killed before it, and starts the process again', async () => {
+    const file = join(folder, 'tools/refund.ts');
+    const delay = 'await new Promise((done) => setTimeout(done, existsSync("slow") ? 0 : 5_000));';
+    const original = templateOf('my-agents')['tools/refund.ts'] ?? assert.fail();
+    const slow = original.replace('run({ order }) {', `async run({ order }) {\n    ${delay}`);
+    assert.ok(slow.includes(delay));
+    const revision = async (): Promise<number> =>
+      (await ask('GET', '/v1/tool-hosts/my-agents')).tools[0].revision;
+    const before = await revision();
+    writeFileSync(file, slow);
+    assert.ok(await eventually(async () => (await revision()) > before && host().length === 1), output);
     const turn = await refund('three', 'C3');
-    assert.ok(await eventually(() => host().length === 0), output);
-    writeFileSync(join(folder, 'tools/refund.ts'), readFileSync(join(folder, 'fixed.txt'), 'utf8'));
+    const [pid = 0] = host();
+    await new Promise((done) => setTimeout(done, 1_500));
+    process.kill(pid, 'SIGKILL');
+    writeFileSync(join(folder, 'slow'), '');
     assert.match(await answerOf(turn), /Order C3 is refunded/);
     assert.deepEqual(refunds().split('\n'), ['A17', 'B2', 'C3', '']);
+    assert.match(output, /The process of the tools has ended; it starts again/);
   });
 
   it('ends everything that it has started', async () => {
