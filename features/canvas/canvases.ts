@@ -1,7 +1,7 @@
 /**
  * What the tool `canvas` does: it changes the session's canvas, and views it in a tab of the session's own Chromium.
  */
-import { type Browsers, ignoring, shortError, type Tab } from '#features/browser/index.ts';
+import { type Browsers, ignoring, shortError, type Tab, takePicture } from '#features/browser/index.ts';
 import { CANVAS_FRAME, CANVAS_FRAME_POLICY, type Canvas, type CanvasStep } from './contract.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -79,7 +79,7 @@ async function inTab({ page }: Tab, { steps }: Canvas): Promise<CanvasLook> {
     return String(JSON.stringify(value) ?? value).slice(0, ${VALUE_CHARS});
   })(${JSON.stringify(steps)})`;
   const value = await page.evaluate<string>(run);
-  return { value, image: await page.screenshot({ type: 'png' }) };
+  return { value, image: await takePicture(() => page.screenshot({ type: 'png' })) };
 }
 
 /** Throws when it takes longer: what a page runs has no time limit of its own. */

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { takePicture } from '#features/browser/index.ts';
 import { READINGS, sightCases, sightProblems } from '#features/web/test/sight-cases.ts';
 import { findChromium, openPage, startBrowser } from './browser.ts';
 
@@ -85,5 +86,5 @@ describe('R1 what people see of a page', { skip, timeout: 600_000 }, () => {
 });
 
 async function picture(page: Page): Promise<string> {
-  return (await page.screenshot({ fullPage: true })).toString('base64');
+  return (await takePicture(() => page.screenshot({ fullPage: true }))).toString('base64');
 }

@@ -7,6 +7,7 @@ import { withTimeout } from '#domain/async/with-timeout.ts';
 import { toolError } from '#domain/tool.ts';
 import { acted, type Done, element, type InTab, NAVIGATION_MS, needs, shortError, terms } from './in-tab.ts';
 import { ignoring } from './open-browser.ts';
+import { takePicture } from './take-picture.ts';
 
 /** Largest file that is saved or uploaded to a page. */
 const FILE_BYTES = 20 * 1024 * 1024;
@@ -30,9 +31,11 @@ export async function screenshot(place: InTab): Promise<Done> {
   const { tab, command } = place;
   const found = command.ref === undefined ? undefined : await element(place);
   if (found && 'ok' in found) return found;
-  const image = found
-    ? await found.screenshot(terms(place))
-    : await tab.page.screenshot({ fullPage: command.full_page === true, ...terms(place, NAVIGATION_MS) });
+  const image = await takePicture(() =>
+    found
+      ? found.screenshot(terms(place))
+      : tab.page.screenshot({ fullPage: command.full_page === true, ...terms(place, NAVIGATION_MS) }),
+  );
   return { text: `Screenshot saved: ${await saved(place, image, 'screenshot', 'png')}`, image };
 }
 
