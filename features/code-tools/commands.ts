@@ -5,6 +5,7 @@ import { readOfficialSettings } from '#config/temporal-connection.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
+import type { TestOptions } from './trial/test-command.ts';
 import { hostNameOf, registerTools } from './host/register-tools.ts';
 import { toolHosts } from './resource.ts';
 
@@ -19,6 +20,23 @@ export function register(tools: Command): void {
     .description('run tools written in TypeScript, each file of tools/ is one, in this process')
     .option('--host <name>', 'name of this host (default: that of the folder)')
     .action(serve);
+  tools
+    .command('test')
+    .argument('<name>', 'a tool of the folder')
+    .argument('[arguments]', 'JSON; {n} in it becomes the number of the run', '{}')
+    .description(
+      'run a tool written in TypeScript in this folder, without an installation; its effects are real',
+    )
+    .option('--folder <folder>', 'it contains tools/', '.')
+    .option(
+      '--kill',
+      'kill it at each point of a run, each with a new call, and show what a crash there leaves',
+    )
+    .option('--secrets <file>', 'lines of NAME=value for the secrets that it names')
+    .action(async (name: string, args: string, options: TestOptions) => {
+      const { testTool } = await import('./trial/test-command.ts');
+      await testTool(name, args, options);
+    });
   addCommands(tools.command('hosts').description('programs that run tools: list, show, delete'), toolHosts);
 }
 
