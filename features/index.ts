@@ -22,6 +22,7 @@ import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
 import { handoffs } from './handoffs/feature.ts';
 import { hooks } from './hooks/feature.ts';
+import { importOthers } from './import-others/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
 import { langgraph } from './langgraph/feature.ts';
 import { mail } from './mail/feature.ts';
@@ -67,6 +68,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   fastPath,
   handoffs,
   hooks,
+  importOthers,
   knowledge,
   langgraph,
   mail,

@@ -7,7 +7,16 @@ import type { Project, ProjectAgent, ProjectSchedule, ProjectSkill } from './rea
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface Change {
-  readonly kind: 'agent' | 'skill' | 'schedule' | 'tool';
+  readonly kind:
+    | 'agent'
+    | 'skill'
+    | 'schedule'
+    | 'tool'
+    | 'file'
+    | 'mcp server'
+    | 'grant'
+    | 'custom tool'
+    | 'channel';
   readonly name: string;
   readonly action: 'create' | 'change' | 'remove';
   /** The fields that differ. */

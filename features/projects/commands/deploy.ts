@@ -75,7 +75,10 @@ export async function applyChanges(changes: readonly Change[]): Promise<void> {
   for (const { apply } of changes) await apply?.();
 }
 
-async function isAgreed({ canAsk }: CommandContext, { yes }: DeployOptions): Promise<boolean> {
+export async function isAgreed(
+  { canAsk }: CommandContext,
+  { yes }: Pick<DeployOptions, 'yes'>,
+): Promise<boolean> {
   if (yes) return true;
   if (!canAsk)
     throw new CliError('Nobody can be asked here; nothing was changed.', {
