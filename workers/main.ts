@@ -17,6 +17,7 @@ import { createAgentCatalogs, loadToolSources } from '#policy/agent-catalogs.ts'
 import { createModels } from '#activities/model/model-catalog.ts';
 import { createEventNotifier } from '#store/event-notifier.ts';
 import { readInstallation } from '#store/installation-store.ts';
+import { missingMigrations, schemaProblem } from '#store/postgres/migrate.ts';
 import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { reapOrphans } from '@tempoclaw/sandbox';
 import type { Ready } from '#config/supervisor.ts';
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
   if (!config.database.url || !config.temporal.address)
     throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
 
+  await requireSchema(config.database.url);
   const wall = hostWall(config);
   notifySupervisor({ type: 'progress', step: 'bundle' });
   const { bundle, buildId } = await loadWorkflowBundle(join(config.stateDir, 'bundles'), FEATURES);
@@ -127,6 +129,18 @@ async function main(): Promise<void> {
   await temporal.close();
   await connection.close();
   await pool.end();
+}
+
+/** A worker migrates nothing, so it uses only a database that is ready for it. */
+async function requireSchema(databaseUrl: string): Promise<void> {
+  const problem = await schemaProblem(databaseUrl, FEATURES);
+  if (problem !== undefined) throw new Error(problem);
+  const missing = await missingMigrations(databaseUrl, FEATURES);
+  if (missing.length > 0)
+    throw new Error(
+      `The database lacks migrations of this version (${missing.slice(0, 5).join(', ')}): run \`tempoclaw up --setup-only\` ` +
+        'or start the API of this version first.',
+    );
 }
 
 /** Both connections to Temporal, in a namespace of this installation. Throws ForeignNamespace when it is another's. */

@@ -23,14 +23,13 @@ import {
   findPostgresPackage,
   findPython,
   findTemporalBinary,
-  hasDatabase,
 } from '@tempoclaw/dev-services';
 import { askApi, connectionTo } from './reach.ts';
 import type { RunInfo } from './run-state.ts';
 import { readRunInfo, runningUp } from './run-state.ts';
 import { durabilityCheck } from './postgres/durability-check.ts';
 import { poolerCheck } from './postgres/pooler-check.ts';
-import { markProblemOf, readSchemaMark, schemaProblemOf } from './postgres/schema.ts';
+import { readKeptSchema, schemaProblemOf } from './postgres/schema.ts';
 import { OWN_POSTGRES } from './own-servers.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
 
@@ -131,10 +130,10 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
       async look() {
         // The npm package installs it at the first start.
         if (!existsSync(onDemandPackages('postgres').locks)) findPostgresPackage(OWN_POSTGRES.urlSetting);
-        const problem = hasDatabase(stateDir) ? await markProblemOf(readSchemaMark(stateDir)) : undefined;
-        return problem === undefined
-          ? 'embedded; started by `tempoclaw up`'
-          : [finding('Postgres', 'missing', `${stateDir}: ${problem}`, OTHER_DATABASE)];
+        const kept = await readKeptSchema(stateDir);
+        if (kept.state === 'unusable')
+          return [finding('Postgres', 'missing', `${stateDir}: ${kept.problem}`, OTHER_DATABASE)];
+        return `embedded; started by \`tempoclaw up\`${kept.state === 'older' ? ', which upgrades it' : ''}`;
       },
     };
   const shown = withoutPassword(url);

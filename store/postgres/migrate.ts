@@ -1,6 +1,7 @@
 /**
- * Migrates a database to the newest schema, if it belongs to this version. Many processes may try at once: the first
- * migrates, the others wait.
+ * Migrates a database to the newest schema. Many processes may try at once: the first migrates, the others wait. The
+ * comment of the table of migrations is the database's mark: which version has made or changed it last, and which
+ * versions may use it.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,12 +10,9 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
+import released from '../released.json' with { type: 'json' };
 import { applyFunctions } from './apply-functions.ts';
 
-/**
- * Migrations are changed in place until the first release, so their texts show whether a database belongs to this
- * version.
- */
 const CORE = new URL('../migrations/', import.meta.url);
 const TABLE = 'migrations';
 /** Any number that no other advisory lock of this database uses (apply-functions.ts). */
@@ -32,20 +30,26 @@ export async function migrate(
   features: readonly SchemaPart[],
 ): Promise<readonly string[]> {
   const ran = await asClient(databaseUrl, async (client) => {
-    await markNew(client, features);
+    if (!(await mark(client, features))) return [];
     const names: string[] = [];
-    for (const folder of foldersOf(features)) {
-      const made = await runner({
-        dbClient: client,
-        dir: fileURLToPath(folder),
-        direction: 'up',
-        migrationsTable: TABLE,
-        advisoryLockMode: 'wait',
-        // Each folder has its own order.
-        checkOrder: false,
-        log: () => undefined,
-      });
-      names.push(...made.map(({ name }) => name));
+    try {
+      for (const folder of foldersOf(features)) {
+        const made = await runner({
+          dbClient: client,
+          dir: fileURLToPath(folder),
+          direction: 'up',
+          migrationsTable: TABLE,
+          advisoryLockMode: 'wait',
+          singleTransaction: true,
+          // Each folder has its own order.
+          checkOrder: false,
+          log: () => undefined,
+        });
+        names.push(...made.map(({ name }) => name));
+      }
+    } finally {
+      // A version that mends a migration which fails here goes on from what has run.
+      await writeMark(client, await appliedOf(client, features)).catch(() => undefined);
     }
     return names;
   });
@@ -65,7 +69,10 @@ export function schemaProblem(
   databaseUrl: string,
   features: readonly SchemaPart[],
 ): Promise<string | undefined> {
-  return asClient(databaseUrl, (client) => problemOf(client, features));
+  return asClient(databaseUrl, async (client) => {
+    const there = await readDatabase(client);
+    return there && problemOf(there, features, 'shared');
+  });
 }
 
 async function asClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
@@ -79,54 +86,135 @@ async function asClient<Result>(url: string, work: (client: pg.Client) => Promis
   }
 }
 
-/** Written into the empty database, so that one whose creation was interrupted still belongs to this version. */
-async function markNew(client: pg.Client, features: readonly SchemaPart[]): Promise<void> {
+/**
+ * Writes the mark before anything is migrated, so that a database whose migration was interrupted still belongs to this
+ * version, which goes on with it. Resolves with false if a later version has migrated the database: nothing is to do.
+ */
+async function mark(client: pg.Client, features: readonly SchemaPart[]): Promise<boolean> {
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
-  const problem = await problemOf(client, features);
+  const there = await readDatabase(client);
+  const problem = there && (await problemOf(there, features, 'shared'));
   if (problem !== undefined) throw new Error(problem);
-  const { rows } = await client.query<{ there: boolean }>(
-    `select to_regclass('${TABLE}') is not null as there`,
-  );
-  if (rows[0]?.there) {
-    await client.query('commit');
-    return;
-  }
+  const own = await readMigrations(features);
+  const isLater = there?.names.some((name) => !own.some((one) => one.name === name)) ?? false;
   // The table as node-pg-migrate creates it.
-  await client.query(
-    `create table ${TABLE} (id serial primary key, name varchar(255) not null, run_on timestamp not null)`,
-  );
-  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(await schemaMark(features))}`);
+  if (!there)
+    await client.query(
+      `create table ${TABLE} (id serial primary key, name varchar(255) not null, run_on timestamp not null)`,
+    );
+  if (!isLater) await writeMark(client, own);
   await client.query('commit');
+  return !isLater;
 }
 
-async function problemOf(client: pg.Client, features: readonly SchemaPart[]): Promise<string | undefined> {
+async function writeMark(client: pg.Client, migrations: readonly Migration[]): Promise<void> {
+  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(markFor(migrations))}`);
+}
+
+async function appliedOf(client: pg.Client, features: readonly SchemaPart[]): Promise<readonly Migration[]> {
+  const there = await readDatabase(client);
+  return (await readMigrations(features)).filter(({ name }) => there?.names.includes(name));
+}
+
+interface Schema {
+  /** Null when a version before the first release has made the database. */
+  readonly mark: string | null;
+  /** Names of the migrations that have run. */
+  readonly names: readonly string[];
+}
+
+/** Undefined for an empty database. */
+async function readDatabase(client: pg.Client): Promise<Schema | undefined> {
   const { rows } = await client.query<{ mark: string | null }>(
     `select obj_description(oid, 'pg_class') as mark from pg_class
      where oid = to_regclass('${TABLE}')`,
   );
-  return rows[0] && markProblem(rows[0].mark, features);
+  if (!rows[0]) return undefined;
+  const { rows: ran } = await client.query<{ name: string }>(`select name from ${TABLE}`);
+  return { mark: rows[0].mark, names: ran.map(({ name }) => name) };
 }
 
-/** The same for a database that does not run, by its stored mark; null when there is none. */
-export async function markProblem(
-  mark: string | null,
+/**
+ * Why this version cannot use the database, and what to do. A `shared` database may be newer, if its version lets this
+ * one work beside it: then old processes go on while new ones start. A state folder's `own` has one version.
+ */
+export async function problemOf(
+  { mark: text, names }: Schema,
   features: readonly SchemaPart[],
+  use: 'shared' | 'own',
 ): Promise<string | undefined> {
-  const own = await schemaMark(features);
-  if (mark === own) return undefined;
+  const [, version, schema, oldest] =
+    /^TempoClaw (\S+), schema ([0-9a-f]{8})(?:, for (\S+) and later)?$/.exec(text ?? '') ?? [];
+  const own = await readMigrations(features);
+  const known = own.filter(({ name }) => names.includes(name));
+  const made = `The database was made by ${text ?? 'an older version'}, and this is ${await schemaMark(features)}`;
+  if (version !== undefined && known.length < names.length) {
+    if (use === 'shared' && !isBefore(manifest.version, oldest ?? version)) return undefined;
+    const back = use === 'own' ? ', or go back to before its upgrade: tempoclaw up --restore-backup' : '';
+    return `${made}, which is older or has fewer features: it cannot be used, and is left as it is. Start TempoClaw ${version} or later${back}.`;
+  }
+  // A kill during a migration leaves the mark of what it was to become.
+  if (schema === digestOf(known) || schema === digestOf(own)) return undefined;
   return (
-    `The database was made by ${mark ?? 'an older version'}, and this is ${own}: it cannot be used, and is left as it is. ` +
-    'Before the first release no database is brought to another version: start with an empty one (another --state-dir or ' +
-    'DATABASE_URL), or with the version that made this one.'
+    `${made}: it cannot be used, and is left as it is. Its migrations are not those of a release: start with an empty ` +
+    'one (another --state-dir or DATABASE_URL), or with the version that made this one.'
   );
 }
 
-/** The mark that this version writes into a database: `TempoClaw 0.1.0, schema 1a2b3c4d`. */
-export async function schemaMark(features: readonly SchemaPart[]): Promise<string> {
-  const hash = createHash('sha256');
+/** Compares the numbers of two versions, such as 0.2.0 and 0.10.1. */
+function isBefore(one: string, other: string): boolean {
+  return one.localeCompare(other, 'en', { numeric: true }) < 0;
+}
+
+/** Names of the migrations that a database lacks; a process that does not migrate cannot use it. */
+export function missingMigrations(
+  databaseUrl: string,
+  features: readonly SchemaPart[],
+): Promise<readonly string[]> {
+  return asClient(databaseUrl, async (client) => {
+    const there = await readDatabase(client);
+    const names = migrationNames(await readMigrations(features));
+    return names.filter((name) => !there?.names.includes(name));
+  });
+}
+
+interface Migration {
+  readonly name: string;
+  readonly file: string;
+  readonly text: Buffer;
+}
+
+/** In the order in which they run. */
+async function readMigrations(features: readonly SchemaPart[]): Promise<readonly Migration[]> {
+  const all: Migration[] = [];
   for (const folder of foldersOf(features))
     for (const file of (await readdir(folder)).toSorted())
-      hash.update(file).update(await readFile(new URL(file, folder)));
-  return `TempoClaw ${manifest.version}, schema ${hash.digest('hex').slice(0, 8)}`;
+      all.push({ name: file.replace(/\.sql$/, ''), file, text: await readFile(new URL(file, folder)) });
+  return all;
+}
+
+function migrationNames(migrations: readonly Migration[]): readonly string[] {
+  return migrations.map(({ name }) => name);
+}
+
+function digestOf(migrations: readonly Migration[]): string {
+  const hash = createHash('sha256');
+  for (const { file, text } of migrations) hash.update(file).update(text);
+  return hash.digest('hex').slice(0, 8);
+}
+
+/** The mark that this version writes into a database: `TempoClaw 0.2.0, schema 1a2b3c4d, for 0.1.0 and later`. */
+export async function schemaMark(features: readonly SchemaPart[]): Promise<string> {
+  return markFor(await readMigrations(features));
+}
+
+function markFor(migrations: readonly Migration[]): string {
+  return `TempoClaw ${manifest.version}, schema ${digestOf(migrations)}, for ${released.oldest} and later`;
+}
+
+/** What a database of this version has. */
+export async function ownSchema(features: readonly SchemaPart[]): Promise<Schema> {
+  const names = migrationNames(await readMigrations(features));
+  return { mark: await schemaMark(features), names };
 }

@@ -10,6 +10,7 @@ import { createOutput, type Output, printFields } from '#cli/output.ts';
 import { consoleAddress } from '#cli/services/console-address.ts';
 import { endFormerStart } from '#cli/services/leftovers.ts';
 import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/services/run-state.ts';
+import { prepareState, type UpgradeOptions } from '#cli/services/prepare-state.ts';
 import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
 import type { ProgressOptions } from '@tempoclaw/dev-services/steps';
 import { runsAtWords } from '#domain/sandbox.ts';
@@ -26,6 +27,8 @@ export interface UpOptions {
   readonly json?: boolean;
   readonly onlyServices?: boolean;
   readonly setupOnly?: boolean;
+  readonly backup?: boolean;
+  readonly restoreBackup?: boolean;
 }
 
 export function register(command: Command): void {
@@ -41,6 +44,8 @@ export function register(command: Command): void {
     .option('--log-level <level>', 'trace, debug, info, warn or error')
     .option('--only-services', 'start just Postgres and Temporal')
     .option('--setup-only', 'make the database schema and the search attributes, then end')
+    .option('--no-backup', 'upgrade an older database of the state folder without a backup')
+    .option('--restore-backup', 'go back to before the last upgrade of the state folder, then end')
     .option('--json', 'print progress and the result as JSON lines')
     .action(async (options: UpOptions) => {
       process.exitCode = await up(options);
@@ -49,7 +54,14 @@ export function register(command: Command): void {
 
 /** Runs until a signal comes; resolves with the exit code when every part has ended. */
 export async function up(options: UpOptions = {}): Promise<ExitCode> {
-  const { json = false, setupOnly = false, onlyServices = setupOnly, ...flags } = options;
+  const {
+    json = false,
+    setupOnly = false,
+    onlyServices = setupOnly,
+    backup,
+    restoreBackup,
+    ...flags
+  } = options;
   const config = loadConfig({ flags });
   const problems = preflight(config);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -59,10 +71,10 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
   const servers = setupOnly ? serversThere(config) : undefined;
   return servers
     ? setUp(servers, { json, write: out.line })
-    : run(config, { json, setupOnly, onlyServices }, out);
+    : run(config, { json, setupOnly, onlyServices, backup, restoreBackup }, out);
 }
 
-interface RunOptions {
+interface RunOptions extends UpgradeOptions {
   readonly json: boolean;
   readonly setupOnly: boolean;
   readonly onlyServices: boolean;
@@ -70,7 +82,7 @@ interface RunOptions {
 
 async function run(
   config: Config,
-  { json, setupOnly, onlyServices }: RunOptions,
+  { json, setupOnly, onlyServices, ...upgrade }: RunOptions,
   out: Output,
 ): Promise<ExitCode> {
   const say = (text: string): void =>
@@ -80,6 +92,14 @@ async function run(
   const signal = awaitSignal();
   const leftovers = await endFormerStart(config.stateDir);
   if (leftovers.length > 0) say(`ended what a former start left running: ${leftovers.join(', ')}`);
+  const isReady = await prepareState(config, upgrade, say).catch((error: unknown) => {
+    state.release();
+    throw error;
+  });
+  if (!isReady) {
+    state.release();
+    return EXIT.ok;
+  }
   let announced = false;
   const stack = createStack({
     config,

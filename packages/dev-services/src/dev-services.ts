@@ -6,6 +6,7 @@ export {
   postgresPackageName,
 } from './postgres/postgres-binaries.ts';
 export {
+  databaseFolder,
   hasDatabase,
   isPostgresOf,
   type PostgresOptions,

@@ -161,6 +161,12 @@ export function hasDatabase(stateDir: string): boolean {
   return existsSync(join(stateDir, 'postgres-password'));
 }
 
+/** Where the files of a state folder's database are, or would be: outside it if its user cannot reach the folder. */
+export function databaseFolder(stateDir: string): string {
+  const pointer = join(stateDir, POINTER);
+  return existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(stateDir, 'postgres');
+}
+
 /** Whether a command is the Postgres of a state folder, or the program that makes its files. */
 export function isPostgresOf(stateDir: string): (command: string) => boolean {
   const pointer = join(stateDir, POINTER);
