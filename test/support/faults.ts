@@ -62,7 +62,9 @@ export interface Stand {
   /** Present when the stand is lossy. */
   readonly proxies: readonly LossyProxy[];
   /** A worker of another checkout of this project, not started. */
-  workerOf(root: string): Killable;
+  workerOf(root: string, name?: string): Killable;
+  /** An API of another checkout, which listens elsewhere. */
+  apiOf(root: string): Killable;
   client(): Promise<Client>;
   /** Returns undefined when there was no answer at all. */
   ask(tenant: Tenant, method: string, path: string, options?: AskOptions): Promise<Reply | undefined>;
@@ -360,7 +362,8 @@ async function createPrograms({ folder, database, pooler, temporal, options }: S
         more: options.workerSettings?.(n, folder),
       }),
     ),
-    workerOf: (root: string) => program('worker-of-another-build', 'workers/main.ts', { root }),
+    workerOf: (root: string, name = 'worker-of-another-build') => program(name, 'workers/main.ts', { root }),
+    apiOf: (root: string) => program('api-of-another-build', 'api/main.ts', { root }),
   };
 }
 

@@ -3,38 +3,19 @@
  * differs, so each build replays and ends what the other started.
  */
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
+import { changeFile, makeOtherBuild } from '#test/support/other-build.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import type { Killable } from '#test/support/worker-process.ts';
 import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/witness.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What a build does not need. */
-const NOT_COPIED = ['.git', 'node_modules', 'test', 'bench', 'docs'];
-
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
 /** Turns that start before each change of builds; n is their product. */
 const TURNS = 8;
-
-/** A checkout whose workflows differ from ours in a way that replay allows: other limits. */
-async function makeOtherBuild(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-build-'));
-  for (const name of await readdir(ROOT))
-    if (!NOT_COPIED.includes(name)) await cp(join(ROOT, name), join(folder, name), { recursive: true });
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const file = join(folder, 'workflows', 'steps', 'run-limits.ts');
-  const ours = await readFile(file, 'utf8');
-  const changed = ours.replace('events: 3_000', 'events: 2_500').replace('messages: 1_000', 'messages: 900');
-  assert.match(changed, /2_500[\s\S]*messages: 900/);
-  await writeFile(file, changed);
-  return folder;
-}
 
 describe('F10 DU-5 a rolling upgrade under turns', { timeout: 600_000 }, () => {
   let stand: Stand;
@@ -44,6 +25,11 @@ describe('F10 DU-5 a rolling upgrade under turns', { timeout: 600_000 }, () => {
   const accepted: Accepted[] = [];
   before(async () => {
     folder = await makeOtherBuild();
+    // Its workflows differ in a way that replay allows: other limits.
+    await changeFile(join(folder, 'workflows', 'steps', 'run-limits.ts'), {
+      'events: 3_000': 'events: 2_500',
+      'messages: 1_000': 'messages: 900',
+    });
     stand = await createStand({
       workers: 1,
       agents: [
