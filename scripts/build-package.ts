@@ -109,8 +109,14 @@ function declareTypes(): void {
   const options = ['--declaration', '--emitDeclarationOnly', '--outDir', types];
   const how = ['--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', '--ignoreConfig'];
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', sdk, ...options, ...how]);
-  const file = join(types, 'sdk.d.ts');
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/from (['"])zod\1/g, "from './zod/index.js'"));
+  for (const name of globSync('**/*.d.ts', { cwd: types })) {
+    const file = join(types, name);
+    const up = name.includes('/') ? '..' : '.';
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replaceAll(/from (['"])zod\1/g, `from '${up}/zod/index.js'`),
+    );
+  }
   const zod = 'node_modules/zod';
   for (const name of globSync(['index.d.ts', 'v4/**/*.d.ts'], { cwd: zod }))
     cpSync(join(zod, name), join(types, 'zod', name));

@@ -44,7 +44,8 @@ This folder is an agent system that TempoClaw runs.
 - \`agents/NAME.md\`: an agent. The front matter has its settings (\`model\`, \`tools\`, \`limits\`), the text is its instructions.
 - \`tools/NAME.ts\`: a tool, \`export default tool({ ... })\` of \`tempoclaw\`. \`replay\` says what a second run would do: \`read\`,
   \`idempotent\` or \`once\`. Give \`once\` a \`probe\` that finds out after a crash whether it happened. Each field of \`input\`
-  has a \`.describe()\`.
+  has a \`.describe()\`. \`npx tempoclaw tools test NAME '{...}' --kill\` shows what a crash leaves. \`openapi(document)\` makes tools of an
+  OpenAPI document.
 - \`skills/NAME/SKILL.md\`: instructions that agents find when they need them.
 - \`schedules/NAME.md\`: a message to an agent at times to come: \`cron\`, \`every\` or \`at\` in the front matter.
 

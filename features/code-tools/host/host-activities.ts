@@ -7,7 +7,7 @@ import { openPayload, sealPayload } from '#domain/payload-seal.ts';
 import { NOT_STARTED } from '#temporal/activity-once.ts';
 import { HOST_LIMITS, HOST_WORK, type HostRequest, type HostResult, hostWorkPlace } from '../contract.ts';
 import { hostRequestSchema } from '../schema.ts';
-import type { CodeTool, ToolContext } from '../sdk.ts';
+import type { CodeTool, ToolContext } from '../sdk/tool.ts';
 
 type Tools = ReadonlyMap<string, CodeTool>;
 

@@ -1,11 +1,14 @@
-/** Loads the tools of a folder: each file of `tools/` has one as its default export, and its name is the tool's. */
+/**
+ * Loads the tools of a folder. Each file of `tools/` has one as its default export, and its name is the tool's; or
+ * several, whose names begin with the file's.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { CODE_TOOL, type CodeTool } from '../sdk.ts';
+import { CODE_TOOL, CODE_TOOLS, type CodeTool, type CodeTools } from '../sdk/tool.ts';
 import { type CodeToolDefinition, codeToolSchema } from '../schema.ts';
 
 export interface LoadedTool {
@@ -42,42 +45,69 @@ export async function loadTools(folder: string): Promise<LoadedTools> {
     .filter((entry) => entry.isFile() && /\.m?[jt]s$/.test(entry.name) && !BESIDE.test(entry.name))
     .map(({ name }) => name);
   for (const file of files.toSorted()) {
-    const loaded = await loadTool(join(dir, file));
+    const loaded = await loadFile(join(dir, file));
     if (typeof loaded === 'string') problems.push(`tools/${file}: ${loaded}`);
-    else tools.push(loaded);
+    else tools.push(...loaded);
   }
   return { tools, problems };
 }
 
-/** The tool, or what is wrong with it. */
-async function loadTool(file: string): Promise<LoadedTool | string> {
+/** Its tools, or what is wrong with it. */
+async function loadFile(file: string): Promise<readonly LoadedTool[] | string> {
   const [, name] = TOOL_FILE.exec(basename(file)) ?? [];
   if (name === undefined) return 'its name must be a-z, 0-9 and _, a letter first: it is the tool’s name';
   let made: unknown;
   try {
     made = ((await import(pathToFileURL(file).href)) as { readonly default?: unknown }).default;
+    if (isCodeTools(made)) return await loadSeveral(name, made, file);
   } catch (error) {
     return importProblem(error, file);
   }
-  if (!isCodeTool(made)) return 'its default export must be made with tool({ … }) of tempoclaw';
-  const problem = problemOf(made);
-  if (problem !== undefined) return problem;
-  const { description, replay, probe, approval = false, outside = false, secrets = [], timeout = 60 } = made;
+  if (!isCodeTool(made)) return 'its default export must be made with tool({ … }) or openapi(…) of tempoclaw';
+  const loaded = problemOf(made) ?? loadedTool(name, made, hashOf(file));
+  return typeof loaded === 'string' ? loaded : [loaded];
+}
+
+async function loadSeveral(
+  prefix: string,
+  made: CodeTools,
+  file: string,
+): Promise<readonly LoadedTool[] | string> {
+  const { tools, source } = await made[CODE_TOOLS]();
+  const hash = hashOf(file, source);
+  const loaded = Array.from(tools, ([name, tool]) => ({
+    name,
+    loaded: loadedTool(`${prefix}_${name}`, tool, hash),
+  }));
+  const problems = loaded.flatMap(({ name, loaded: one }) =>
+    typeof one === 'string' ? `${name}: ${one}` : [],
+  );
+  if (problems.length > 0) return problems.join('; ');
+  return loaded.flatMap(({ loaded: one }) => (typeof one === 'string' ? [] : one));
+}
+
+/** The tool with its definition, or what is wrong with it. */
+function loadedTool(name: string, tool: CodeTool, hash: string): LoadedTool | string {
+  const { description, replay, probe, approval = false, outside = false, secrets = [], timeout = 60 } = tool;
   const parsed = codeToolSchema.safeParse({
     name,
     description,
-    parameters: parametersOf(made.input),
+    parameters: tool.parameters ?? parametersOf(tool.input),
     replay,
     probes: probe !== undefined,
     approval,
     outside,
     secrets,
     timeout_seconds: timeout,
-    hash: hashOf(file),
+    hash,
   });
   return parsed.success
-    ? { tool: made, definition: parsed.data }
+    ? { tool, definition: parsed.data }
     : z.prettifyError(parsed.error).replaceAll('\n', ' ');
+}
+
+function isCodeTools(value: unknown): value is CodeTools {
+  return typeof value === 'object' && value !== null && CODE_TOOLS in value;
 }
 
 function isCodeTool(value: unknown): value is CodeTool {
@@ -110,8 +140,10 @@ function importProblem(error: unknown, file: string): string {
 /** Matches imports of files beside it. */
 const IMPORTS = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g;
 
-/** Of the file and of the files that it imports by relative names: half of a SHA-256, in the form of a UUID. */
-function hashOf(file: string): string {
+/**
+ * Of the file, of the files that it imports by relative names, and of `source`: half of a SHA-256, in the form of a UUID.
+ */
+function hashOf(file: string, source = ''): string {
   const texts = new Map<string, string>();
   const open = [file];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -120,7 +152,7 @@ function hashOf(file: string): string {
     texts.set(next, text);
     for (const [, relative] of text.matchAll(IMPORTS)) open.push(join(dirname(next), relative ?? ''));
   }
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(source);
   for (const [path, text] of [...texts].toSorted()) hash.update(`${basename(path)}\0${text}\0`);
   return hash.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
 }

@@ -5,7 +5,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createHostActivities } from '../host/host-activities.ts';
 import { loadTools, provideSdk } from '../host/load-tools.ts';
-import type { CodeTool } from '../sdk.ts';
+import type { CodeTool } from '../sdk/tool.ts';
 
 /** `before` its first line, `after` its last one: there the process kills itself. */
 export type KillPoint = 'before' | 'after';
