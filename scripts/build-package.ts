@@ -108,14 +108,13 @@ function declareTypes(): void {
   const types = join(folder, 'types');
   const options = ['--declaration', '--emitDeclarationOnly', '--outDir', types];
   const how = ['--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', '--ignoreConfig'];
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', sdk, ...options, ...how]);
+  const names = ['--allowImportingTsExtensions', '--types', 'node'];
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', sdk, ...options, ...how, ...names]);
   for (const name of globSync('**/*.d.ts', { cwd: types })) {
     const file = join(types, name);
     const up = name.includes('/') ? '..' : '.';
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replaceAll(/from (['"])zod\1/g, `from '${up}/zod/index.js'`),
-    );
+    const text = readFileSync(file, 'utf8').replaceAll(OWN_NAMES, '$1$2.js$1');
+    writeFileSync(file, text.replaceAll(/from (['"])zod\1/g, `from '${up}/zod/index.js'`));
   }
   const zod = 'node_modules/zod';
   for (const name of globSync(['index.d.ts', 'v4/**/*.d.ts'], { cwd: zod }))

@@ -74,7 +74,7 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
   });
 
   it('has types for a tool of one’s own', async () => {
-    const types = await readFile(join(folder, 'node_modules/tempoclaw/types/sdk.d.ts'), 'utf8');
+    const types = await readFile(join(folder, 'node_modules/tempoclaw/types/sdk/tool.d.ts'), 'utf8');
     assert.match(types, /export declare function tool</);
     const file = join(folder, 'my-agents/tools/typed.ts');
     await writeFile(
