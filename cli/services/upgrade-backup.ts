@@ -19,7 +19,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databaseFolder } from '@tempoclaw/dev-services';
+import { databaseFolder, endFormerDatabase } from '@tempoclaw/dev-services';
 import { CliError } from '#cli/cli-error.ts';
 
 /** Workspaces and logs are not changed by an upgrade. */
@@ -72,6 +72,7 @@ export async function backUp(stateDir: string, mark: string): Promise<string> {
   const made_at = new Date().toISOString();
   const name = made_at.replaceAll(':', '-');
   const making = join(folder, `${name}.new`);
+  await endFormerDatabase(stateDir);
   await mkdir(making, { mode: 0o700 });
   for (const part of parts) await copyTree(placeOf(stateDir, part), join(making, part));
   const backup: Backup = { name, mark, made_at, parts };
@@ -107,6 +108,7 @@ export async function finishRestore(stateDir: string): Promise<void> {
   if (!existsSync(marker)) return;
   const backup = listBackups(stateDir).find(({ name }) => name === readFileSync(marker, 'utf8'));
   if (backup) {
+    await endFormerDatabase(stateDir);
     for (const part of [DATABASE, ...FILES]) {
       const kept = join(folder, backup.name, part);
       // One that is no longer in the backup was moved before the kill.

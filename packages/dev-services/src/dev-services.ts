@@ -7,6 +7,7 @@ export {
 } from './postgres/postgres-binaries.ts';
 export {
   databaseFolder,
+  endFormerDatabase,
   hasDatabase,
   isPostgresOf,
   type PostgresOptions,

@@ -167,6 +167,12 @@ export function databaseFolder(stateDir: string): string {
   return existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(stateDir, 'postgres');
 }
 
+/** Ends what a killed run has left of a state folder's server, so that its files change no more. */
+export async function endFormerDatabase(stateDir: string): Promise<void> {
+  const folder = databaseFolder(stateDir);
+  if (existsSync(folder)) await endFormerServer(folder, () => undefined);
+}
+
 /** Whether a command is the Postgres of a state folder, or the program that makes its files. */
 export function isPostgresOf(stateDir: string): (command: string) => boolean {
   const pointer = join(stateDir, POINTER);
