@@ -42,7 +42,7 @@ const LISTS_FEATURES =
   '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/postgres/schema|scripts/[^/]+)\\.ts$';
 
 /** Sources of packages without I/O: they run wherever domain/ does. */
-const PURE_PACKAGES = '^packages/((scrubber|shell-judge)/src|egress/src/rules|sandbox/src/settings)/';
+const PURE_PACKAGES = '^packages/((client|scrubber|shell-judge)/src|egress/src/rules|sandbox/src/settings)/';
 
 /** What each package exports, as a pattern of files. */
 const PUBLIC_ENTRIES = readdirSync(join(__dirname, 'packages')).flatMap((name) => {
@@ -195,7 +195,8 @@ module.exports = {
         path: '.',
         pathNot: [
           '^console/src/',
-          '^node_modules/(preact|@preact/signals|dompurify|eventsource-parser|marked|uplot)/',
+          '^packages/client/src/client\\.ts$',
+          '^node_modules/(preact|@preact/signals|dompurify|marked|uplot)/',
         ],
       },
     },

@@ -29,7 +29,7 @@ interface Manifest {
 
 /** What users need of the repository. */
 const FOLDERS =
-  /^(?:activities|api|bin|cli|config|docker|domain|examples\/rehearsal|features|packages|policy|store|temporal|workers|workflows)\//;
+  /^(?:activities|api|bin|cli|config|docker|domain|examples\/rehearsal|features|policy|store|temporal|workers|workflows)\//;
 const FILES = /^(?:config\.ts|README\.md|LICENSE|CHANGELOG\.md|tempoclaw\.example\.yaml)$/;
 const TESTS = /(?:^|\/)test\/|^packages\/[^/]+\/(?:examples?\/|package\.json$)/;
 /** Imports of our own files, and addresses of them, by names that end with `.ts`. */
@@ -47,7 +47,11 @@ const built = await buildConsole();
 if (!existsSync('console/dist/index.html')) throw new Error(`the console is ${built}`);
 
 const root = readManifest('.');
-const own = readdirSync('packages').map((name) => ({ name, manifest: readManifest(`packages/${name}`) }));
+/** The packages that our processes import. What only the console uses is in its bundle. */
+const own = readdirSync('packages')
+  .map((name) => ({ name, manifest: readManifest(`packages/${name}`) }))
+  .filter(({ manifest }) => Object.hasOwn(root.dependencies ?? {}, manifest.name));
+const folders = new Set(own.map(({ name }) => `packages/${name}/`));
 const versions: Readonly<Record<string, string>> = Object.assign(
   {},
   ...[root, ...own.map(({ manifest }) => manifest)].map((one) => one.dependencies ?? {}),
@@ -56,7 +60,10 @@ const versions: Readonly<Record<string, string>> = Object.assign(
 const imported = new Set<string>();
 
 const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
-for (const file of tracked.filter((name) => FOLDERS.test(name) || FILES.test(name))) compile(file);
+for (const file of tracked.filter(
+  (name) => FOLDERS.test(name) || FILES.test(name) || folders.has(/^packages\/[^/]+\//.exec(name)?.[0] ?? ''),
+))
+  compile(file);
 cpSync('console/dist', join(folder, 'console/dist'), { recursive: true });
 declareTypes();
 const isInstalled = (name: string): boolean => INSTALLED.test(name);

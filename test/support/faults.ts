@@ -92,6 +92,8 @@ export interface StandOptions {
   readonly lossy?: boolean;
   /** Further settings of one worker, from 0. */
   readonly workerSettings?: (worker: number, folder: string) => Readonly<Record<string, string>>;
+  /** Sites whose pages may use the API. */
+  readonly corsOrigins?: readonly string[];
   /** Further text of `tempoclaw.yaml`. */
   readonly settings?: string;
   /** History shards of a production-like Temporal server; four by default. */
@@ -219,12 +221,18 @@ async function until<T>(what: string, probe: () => Promise<T | undefined>): Prom
 }
 
 /** Copies our scripts, and the bundle that the test run has already built. */
-async function prepareFolder(folder: string, { scripts = {}, settings = '' }: StandOptions): Promise<void> {
+async function prepareFolder(
+  folder: string,
+  { scripts = {}, settings = '', corsOrigins = [] }: StandOptions,
+): Promise<void> {
   await mkdir(join(folder, 'rehearsal'));
   await mkdir(join(folder, 'bundles'));
   for (const [name, text] of Object.entries(scripts))
     await writeFile(join(folder, 'rehearsal', `${name}.yaml`), text);
-  await writeFile(join(folder, 'tempoclaw.yaml'), `api: { rateLimitPerMinute: 0 }\n${settings}`);
+  await writeFile(
+    join(folder, 'tempoclaw.yaml'),
+    `api: ${JSON.stringify({ rateLimitPerMinute: 0, corsOrigins })}\n${settings}`,
+  );
   const cache = join(userCacheDir(), 'test-bundles');
   const { buildId } = await loadWorkflowBundle(cache, FEATURES);
   const file = `workflows-${buildId}.js`;

@@ -1,10 +1,10 @@
 /** What changes in the tenant, from one stream for all that the page shows. */
 import { effect } from '@preact/signals';
 import { type EventStream, followEvents } from './event-stream.ts';
-import type { Operations } from './operations.ts';
+import type { EventOf } from '@tempoclaw/client';
 import { addressOf } from './request.ts';
 
-export type Change = Operations['GET /v1/changes']['answer'];
+export type Change = EventOf<'GET /v1/changes'>;
 
 /** Undefined when anything may have changed. */
 type Reader = (change: Change | undefined) => void;

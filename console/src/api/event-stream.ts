@@ -3,13 +3,12 @@
  * that it has delivered, so that none is missing and none comes twice.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { createParser } from 'eventsource-parser';
-import type { Operations } from './operations.ts';
-import { type Problem, readProblem } from './problem.ts';
+import { type EventOf, followFeed, refusal, type TempoClawError } from '@tempoclaw/client';
+import type { Problem } from './problem.ts';
 import { credentials } from './request.ts';
 
-export type StreamedEvent = Operations['GET /v1/sessions/{key}/events']['answer'];
-export type StreamedApproval = Operations['GET /v1/approvals/events']['answer'];
+export type StreamedEvent = EventOf<'GET /v1/sessions/{key}/events'>;
+export type StreamedApproval = EventOf<'GET /v1/approvals/events'>;
 
 export interface EventStream {
   readonly state: ReadonlySignal<'connecting' | 'live' | 'reconnecting' | 'ended'>;
@@ -17,11 +16,6 @@ export interface EventStream {
   readonly problem: ReadonlySignal<Problem | undefined>;
   close(): void;
 }
-
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
-/** The server sends at least a comment every 15 seconds. */
-const SILENCE_MS = 25_000;
 
 export interface StreamReader<Event> {
   /** Gets the events of one read together. */
@@ -39,69 +33,44 @@ export function followEvents<Event>(
   const state = signal<'connecting' | 'live' | 'reconnecting' | 'ended'>('connecting');
   const problem = signal<Problem | undefined>(undefined);
   const closing = new AbortController();
-  let last: number | undefined;
   let wake: () => void = () => undefined;
 
-  /** Reads one connection to its end. Resolves with the problem when it was refused. */
-  async function readOnce(onLive: () => void): Promise<Problem | undefined> {
-    const connection = new AbortController();
-    const abort = (): void => connection.abort();
-    closing.signal.addEventListener('abort', abort);
-    let silence = setTimeout(abort, SILENCE_MS);
-    try {
-      const response = await fetch(new URL(path, document.baseURI), {
-        credentials: 'same-origin',
-        headers: {
-          accept: 'text/event-stream',
-          ...(last !== undefined && { 'last-event-id': String(last) }),
-        },
-        signal: connection.signal,
-      });
-      if (!response.ok || !response.body) return await readProblem(response);
-      state.value = 'live';
-      onLive();
-      let events: Event[] = [];
-      const parser = createParser({
-        onEvent({ id, data }) {
-          const number = Number(id);
-          if (isNumbered && last !== undefined && number <= last) return;
-          if (id) last = Math.max(last ?? 0, number);
-          events.push(JSON.parse(data) as Event);
-        },
-      });
-      for await (const text of readText(response.body)) {
-        clearTimeout(silence);
-        silence = setTimeout(abort, SILENCE_MS);
-        parser.feed(text);
-        if (events.length > 0) deliver(events);
-        events = [];
-      }
-      return undefined;
-    } finally {
-      clearTimeout(silence);
-      closing.signal.removeEventListener('abort', abort);
-    }
+  async function open(after: number | undefined, ending: AbortSignal): Promise<Response> {
+    const response = await fetch(new URL(path, document.baseURI), {
+      credentials: 'same-origin',
+      headers: {
+        accept: 'text/event-stream',
+        ...(after !== undefined && { 'last-event-id': String(after) }),
+      },
+      signal: ending,
+    });
+    if (!response.ok) throw refusal(response, await response.text());
+    return response;
   }
 
   async function follow(): Promise<void> {
-    let pause = FIRST_PAUSE_MS;
-    while (!closing.signal.aborted) {
-      const refused = await readOnce(() => {
-        pause = FIRST_PAUSE_MS;
-      }).catch(() => undefined);
-      if (closing.signal.aborted) break;
-      if (refused?.status === 410) {
-        last = undefined;
-        reset();
-      } else if (refused && refused.status < 500 && refused.status !== 429) {
-        if (refused.status === 401) credentials.onEnd();
-        problem.value = refused;
+    while (!closing.signal.aborted)
+      try {
+        const batches = followFeed<Event>({
+          open,
+          isNumbered,
+          sleep,
+          signal: closing.signal,
+          onConnection: (cut) => {
+            state.value = cut === undefined ? 'live' : 'reconnecting';
+          },
+        });
+        for await (const events of batches) deliver(events);
+      } catch (error) {
+        const { code, status, message, problem: sent } = error as TempoClawError;
+        if (status === 410) {
+          reset();
+          continue;
+        }
+        if (status === 401) credentials.onEnd();
+        problem.value = { title: message, ...sent, code, status };
         break;
       }
-      state.value = 'reconnecting';
-      await sleep(Math.max(pause * (0.5 + Math.random() / 2), (refused?.retryAfter ?? 0) * 1_000));
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
-    }
     state.value = 'ended';
   }
 
@@ -130,19 +99,4 @@ export function followEvents<Event>(
       wake();
     },
   };
-}
-
-async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
-    .getReader();
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    reader.cancel().catch(() => undefined);
-  }
 }

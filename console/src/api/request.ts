@@ -1,25 +1,8 @@
 /** Sends typed requests to the API of this origin. */
-import type { Operations } from './operations.ts';
+import { addressOf, type AnswerOf, type OperationName, type RequestParts } from '@tempoclaw/client';
 import { OFFLINE, type Problem, type Result, readProblem } from './problem.ts';
 
-export type OperationName = keyof Operations;
-
-/** The parts of a request; those without fields may be omitted. */
-export type RequestParts<Name extends OperationName> = Partial<Pick<Operations[Name], 'query'>> &
-  Parts<'params', Operations[Name]['params']> &
-  Parts<'body', Operations[Name]['body']>;
-
-type Parts<Part extends string, Value> = Value extends undefined
-  ? {}
-  : {} extends Value
-    ? { readonly [Key in Part]?: Value }
-    : { readonly [Key in Part]: Value };
-
-interface AnyParts {
-  readonly params?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly body?: unknown;
-}
+export { addressOf, type OperationName, type RequestParts };
 
 /** The session of this browser, which api/session.ts sets. */
 export const credentials: { csrf: string; onEnd: () => void } = { csrf: '', onEnd: () => undefined };
@@ -35,9 +18,9 @@ export async function request<Name extends OperationName>(
   name: Name,
   parts: RequestParts<Name>,
   options?: SendOptions,
-): Promise<Result<Operations[Name]['answer']>> {
+): Promise<Result<AnswerOf<Name>>> {
   const { method, address } = addressOf(name, parts);
-  return requestAt(method, address, (parts as AnyParts).body, options);
+  return requestAt(method, address, parts.body, options);
 }
 
 /** The same at an address that is known only when the page runs. */
@@ -90,15 +73,6 @@ function contentOf(body: unknown) {
   if (!(body instanceof Blob))
     return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   return { body, headers: { 'content-type': body.type || 'application/octet-stream' } };
-}
-
-export function addressOf(name: string, { params = {}, query = {} }: AnyParts) {
-  const [method = 'GET', path = ''] = name.split(' ');
-  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] ?? ''));
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query))
-    for (const one of [value].flat()) if (one !== undefined) search.append(key, String(one));
-  return { method, address: `${filled.slice(1)}${search.size > 0 ? `?${search}` : ''}` };
 }
 
 /** `crypto.randomUUID` is missing where the page was not loaded over TLS. */

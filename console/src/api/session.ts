@@ -1,6 +1,6 @@
 /** Who uses the console: logs in and out, and keeps the browser's session going. */
 import { signal } from '@preact/signals';
-import type { Operations } from './operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { type Problem, readProblem } from './problem.ts';
 import { credentials, request, send } from './request.ts';
 

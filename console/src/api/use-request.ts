@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { useNewest } from '../app/use-newest.ts';
 import { type Change, followChanges, isFollowing } from './changes.ts';
-import type { Operations } from './operations.ts';
+import type { AnswerOf } from '@tempoclaw/client';
 import type { Problem } from './problem.ts';
 import { addressOf, type OperationName, type RequestParts, requestAt } from './request.ts';
 
@@ -46,9 +46,9 @@ export function useRequest<Name extends OperationName>(
   name: Name,
   parts: RequestParts<Name>,
   options?: ReadingOptions,
-): Reading<Operations[Name]['answer']> {
+): Reading<AnswerOf<Name>> {
   const { method, address } = addressOf(name, parts);
-  return useRequestAt(method, address, (parts as { readonly body?: unknown }).body, options);
+  return useRequestAt(method, address, parts.body, options);
 }
 
 /** Reads again when its address changes, when the person returns to the page, and while it is seen as the options say. */

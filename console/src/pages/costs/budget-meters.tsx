@@ -1,5 +1,5 @@
 /** How much of each limit is used, live. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
 import { amountText } from '../../components/amounts.ts';
 import { CopyAs } from '../../components/copy-as.tsx';

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { theme } from '../../app/theme.ts';
 
 export const GROUPS = ['day', 'agent', 'user', 'model'] as const;

@@ -1,6 +1,6 @@
 /** Why a call was asked about, where it would run, and who must decide. */
 import type { ComponentChildren } from 'preact';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { ExactText } from '../../components/exact-text.tsx';

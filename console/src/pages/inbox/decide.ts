@@ -1,5 +1,5 @@
 /** Sends decisions, each for the very call that was shown. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { request } from '../../api/request.ts';
 import { report } from '../../app/toasts.tsx';
 import type { Approval } from './approval-list.ts';

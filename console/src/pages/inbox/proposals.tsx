@@ -1,6 +1,6 @@
 /** Rules that the decisions of the last weeks suggest, which an admin can take. */
 import { useSignal } from '@preact/signals';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { request } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { useRequest } from '../../api/use-request.ts';

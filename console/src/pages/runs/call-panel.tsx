@@ -1,5 +1,5 @@
 /** One tool call as the ledger has it, with the reasons of its verdict, its requests to the outside and its work elsewhere. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { login } from '../../api/session.ts';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';

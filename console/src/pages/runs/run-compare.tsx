@@ -1,5 +1,5 @@
 /** Two runs side by side, and the first step in which they differ. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';

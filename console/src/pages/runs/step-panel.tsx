@@ -1,5 +1,5 @@
 /** All that is known of one step: what the model read and said, or a call with its outcome and why it was allowed. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { afterSession, useRequest } from '../../api/use-request.ts';
 import { hrefOf } from '../../app/router.ts';
 import { durationText, moneyText } from '../../components/amounts.ts';

@@ -1,5 +1,5 @@
 /** The rows of a run's timeline: model calls, their tool calls, and what these gave to other sessions. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { durationText, moneyText } from '../../components/amounts.ts';
 
 export type Turn = Operations['GET /v1/turns/{id}']['answer'];

@@ -1,7 +1,7 @@
 /** Where a person writes to the agent: sends messages and files, steers, and stops what runs. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { problemText } from '../../api/problem.ts';
 import { addressOf, type RequestParts, randomId, request, requestAt } from '../../api/request.ts';
 import { lacks } from '../../api/session.ts';

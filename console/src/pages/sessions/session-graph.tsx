@@ -1,5 +1,5 @@
 /** All work below a session as a tree: subagents, delegations, evaluations, judges and tasks. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { AFTER_SESSIONS, useRequest } from '../../api/use-request.ts';
 import { hrefOf, type PageProps } from '../../app/router.ts';
 import { moneyText } from '../../components/amounts.ts';

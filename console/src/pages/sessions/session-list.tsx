@@ -1,6 +1,6 @@
 /** The sessions, newest change first. */
 import { useSignal } from '@preact/signals';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { addressOf } from '../../api/request.ts';
 import { useList } from '../../api/use-list.ts';
 import { AFTER_SESSIONS } from '../../api/use-request.ts';

@@ -1,6 +1,6 @@
 /** What the rules of an agent, as its form holds them, would decide about a call. */
 import { useSignal } from '@preact/signals';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import type { Result } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
 import { hrefOf } from '../../app/router.ts';

@@ -1,6 +1,6 @@
 /** Tries rules on the calls of the last week: what would be decided otherwise. Nothing is run. */
 import { useSignal } from '@preact/signals';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import type { Result } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
 import { hrefOf } from '../../app/router.ts';

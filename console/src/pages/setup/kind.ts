@@ -1,13 +1,15 @@
 /** What a kind of things that are set up is, for the pages that are the same for all. */
 import type { ComponentChildren, ComponentType } from 'preact';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import type { Scope } from '../../api/session.ts';
 import type { Values } from '../../components/field-schema.ts';
 
 export type Row = Values;
 
 type ListName = {
-  [Name in keyof Operations]: Operations[Name]['answer'] extends { readonly data: readonly unknown[] }
+  [Name in keyof Operations]: Operations[Name] extends {
+    readonly answer: { readonly data: readonly unknown[] };
+  }
     ? Name
     : never;
 }[keyof Operations];

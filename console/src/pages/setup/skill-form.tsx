@@ -1,7 +1,7 @@
 /** The instructions of a skill, and who finds it. Saving publishes a new version; its other files stay as they are. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import type { Problem } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
 import { lacks } from '../../api/session.ts';

@@ -1,5 +1,5 @@
 /** What a person may do with a task, by its status. */
-import type { Operations } from '../../api/operations.ts';
+import type { Operations } from '@tempoclaw/client';
 import { request } from '../../api/request.ts';
 import { notify, report } from '../../app/toasts.tsx';
 

@@ -1,15 +1,16 @@
 /**
- * Makes console/src/api/operations.ts from the OpenAPI document: the types of the operations that the console's sources
- * name, such as 'GET /v1/sessions/{key}'.
+ * Makes what packages/client knows of the API: operations.ts has the types of every operation, such as
+ * 'GET /v1/sessions/{key}', from the OpenAPI document; remedies.ts says what a caller does about each error.
  */
 import { globSync, readFileSync } from 'node:fs';
 import type { ApiDeps } from '#api/deps.ts';
 import { createServer } from '#api/server/server.ts';
 import { FEATURES } from '#features';
 import { keepPage } from './generated-page.ts';
+import { REMEDIES } from './remedies.ts';
 
-const FILE = 'console/src/api/operations.ts';
-const NAMED = /['"]((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^'"]*)['"]/g;
+/** Operations by which pages of the console make addresses, which no type checks. */
+const NAMED = /['"]((?:GET|POST|PUT|PATCH|DELETE) (\/v1\/[^'"]*))['"]/g;
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -29,7 +30,7 @@ interface Operation {
     readonly in: string;
     readonly name: string;
     readonly required?: boolean;
-    readonly schema: Schema;
+    readonly schema: Schema & { readonly default?: unknown };
   }[];
   readonly requestBody?: { readonly content?: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
@@ -88,31 +89,52 @@ function entryOf(name: string, { parameters = [], requestBody, responses }: Oper
   const fieldsOf = (place: string): string =>
     parameters
       .filter((one) => one.in === place)
-      .map(
-        ({ name: field, required, schema }) => `${nameOf(field)}${required ? '' : '?'}: ${typeOf(schema)};`,
-      )
+      .map(({ name: field, required, schema }) => {
+        const isRequired = required === true && schema.default === undefined;
+        return `${nameOf(field)}${isRequired ? '' : '?'}: ${typeOf(schema)};`;
+      })
       .join(' ');
   const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   const body = requestBody ? typeOf(requestBody.content?.['application/json']?.schema) : 'undefined';
-  const answered = answer?.content ? typeOf(Object.values(answer.content)[0]?.schema) : 'undefined';
-  return `  '${name}': { params: { ${fieldsOf('path')} }; query: { ${fieldsOf('query')} }; body: ${body}; answer: ${answered} };`;
+  return `  '${name}': { params: { ${fieldsOf('path')} }; query: { ${fieldsOf('query')} }; body: ${body}; ${answered(answer?.content)} };`;
+}
+
+/** What is no JSON and no text is bytes. A stream has events instead of one answer. */
+function answered(content: Content | undefined): string {
+  const [type, { schema }] = Object.entries(content ?? {})[0] ?? ['', {}];
+  if (content === undefined) return 'answer: undefined';
+  if (type === 'text/event-stream') return `event: ${typeOf(schema)}`;
+  if (type === 'application/json') return `answer: ${typeOf(schema)}`;
+  return `answer: ${type.startsWith('text/') ? 'string' : 'Blob'}`;
 }
 
 const paths = await readDocument();
-const names = globSync('console/src/**/*.{ts,tsx}')
-  .filter((file) => file !== FILE)
-  .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(NAMED)].map(([, name]) => name ?? ''));
-const entries = [...new Set(names)].toSorted().map((name) => {
-  const [method = '', path = ''] = name.split(' ');
-  const operation = paths[path]?.[method.toLowerCase()];
-  if (!operation) throw new Error(`console/src names ${name}, which the OpenAPI document does not have`);
-  return entryOf(name, operation);
-});
+for (const file of globSync('console/src/**/*.{ts,tsx}'))
+  for (const [, name = '', path = ''] of readFileSync(file, 'utf8').matchAll(NAMED))
+    if (!paths[path]?.[name.split(' ')[0]?.toLowerCase() ?? ''])
+      throw new Error(`${file} names ${name}, which the OpenAPI document does not have`);
+const entries = Object.entries(paths)
+  .flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) =>
+      entryOf(`${method.toUpperCase()} ${path}`, operation),
+    ),
+  )
+  .toSorted();
+const MADE = 'Made by scripts/generate-client-types.ts';
 keepPage(
-  FILE,
-  `/** Made by scripts/generate-console-types.ts from the OpenAPI document: the operations that the console uses. */
+  'packages/client/src/operations.ts',
+  `/** ${MADE} from the OpenAPI document: every operation of the API. */
 export interface Operations {
 ${entries.join('\n')}
 }
+`,
+);
+const remedies = Object.entries(REMEDIES).map(([code, words]) => `  ${code}: ${JSON.stringify(words)},`);
+keepPage(
+  'packages/client/src/remedies.ts',
+  `/** ${MADE} from scripts/remedies.ts: what a caller does about each error code of the API. */
+export const REMEDIES: Readonly<Record<string, string>> = {
+${remedies.join('\n')}
+};
 `,
 );
