@@ -152,6 +152,9 @@ function writeManifest(): void {
       ...Object.fromEntries(libraries),
       '#vendor/*': './vendor/*.js',
     },
+    // For programs that do not read `exports`.
+    main: compiled(exports)['.'],
+    types: './types/sdk.d.ts',
     exports: { '.': { types: './types/sdk.d.ts', default: compiled(exports)['.'] } },
     dependencies: Object.fromEntries(dependencies.map((one) => [one, versions[one]])),
   };
