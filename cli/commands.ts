@@ -48,6 +48,7 @@ type Row = readonly [
 
 const API: readonly SharedOption[] = ['json', 'url', 'apiKey', 'stateDir'];
 
+const runProcess = () => import('./commands/server/run-process.ts');
 const agentLinks = async () => (await import('#domain/resource/agent-links.ts')).agentLinks;
 const allowlist = async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist;
 const egress = async () => (await import('#domain/resource/egress.ts')).egress;
@@ -76,6 +77,8 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
       'addresses and key for other programs: eval "$(npx tempoclaw env)"',
       { takes: ['json', 'stateDir'] },
     ],
+    ['api', 'run one API process of a deployment, until SIGTERM', { takes: [], from: runProcess }],
+    ['worker', 'run one worker process of a deployment, until SIGTERM', { takes: [], from: runProcess }],
     ['temporal', "Temporal's own command line, at the server that runs here", { takes: [] }],
     [
       'doctor',

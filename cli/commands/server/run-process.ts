@@ -1,0 +1,13 @@
+/** Implements `tempoclaw api` and `tempoclaw worker`: one process of a deployment, in this process. */
+import type { Command } from 'commander';
+import { SOURCE_ENDING } from '#domain/source-ending.ts';
+
+/** Their settings are variables and `tempoclaw.yaml`, as those of every process of a deployment. */
+const MAINS: Readonly<Record<string, string>> = { api: 'api/main', worker: 'workers/main' };
+
+export function register(command: Command): void {
+  const main = `../../../${MAINS[command.name()]}${SOURCE_ENDING}`;
+  command.action(async () => {
+    await import(new URL(main, import.meta.url).href);
+  });
+}
