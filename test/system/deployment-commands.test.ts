@@ -30,7 +30,7 @@ describe('IN-6 the processes of a deployment', { timeout: 300_000 }, () => {
     url = `http://127.0.0.1:${port}`;
     const env = cleanEnvironment({
       DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
+      TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
       TEMPOCLAW_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       TEMPOCLAW_TASK_QUEUE: `deployment-${port}`,
       TEMPOCLAW_WORKSPACE_ROOT: join(folder, 'workspaces'),
