@@ -81,7 +81,7 @@ describe('commands of the documentation', () => {
     const command = join(clone.folder, 'bin', 'tempoclaw.js');
     await writeFile(
       join(bin, 'npx'),
-      `#!/bin/sh\n[ "$1" = tempoclaw ] || exit 9\nshift\nexec node '${command}' "$@"\n`,
+      `#!/bin/sh\nname=$1\nshift\ncase $name in\n  tempoclaw) exec node '${command}' "$@" ;;\n  node) exec node "$@" ;;\n  *) exit 9 ;;\nesac\n`,
       { mode: 0o755 },
     );
     await writeFile(join(bin, 'python3'), pythonOf(await pythonWithTemporal()), { mode: 0o755 });

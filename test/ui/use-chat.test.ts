@@ -121,7 +121,8 @@ describe('IN-11 useChat in a browser', { skip }, () => {
     const { page, say } = await open('reload', 'slow');
     const words = 'One piece after the other. '.repeat(8).trim();
     await say(`${words} ms=120`);
-    await sees(page, /One piece[\s\S]*One piece after/);
+    // Behind the message as it was said: the answer has begun.
+    await sees(page, /ms=120[\s\S]*One piece after/);
     await page.reload();
     await sees(page, /ms=120/);
     const turns = await turnsOf('reload');
