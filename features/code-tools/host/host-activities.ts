@@ -22,6 +22,11 @@ export function createHostActivities(tools: Tools, key: Uint8Array<ArrayBuffer>)
     try {
       const iv = crypto.getRandomValues(new Uint8Array(12));
       return await sealPayload(key, hostWorkPlace(activityId, 'result'), iv, await perform(request));
+    } catch (error) {
+      cancellationSignal().throwIfAborted();
+      // Temporal stores what is thrown, and the tool's own words may contain the arguments.
+      console.error(`${request.tool}: ${wordsOf(request, error)}`);
+      throw ApplicationFailure.retryable(`${request.tool} has failed; its process says why`, 'ToolFailed');
     } finally {
       clearInterval(alive);
     }
@@ -47,19 +52,23 @@ async function readRequest(
 
 /** Throws when the host ends or the call is cancelled: what came of the run is then unknown. */
 async function runTool(tools: Tools, request: HostRequest): Promise<HostResult> {
-  const found = inputOf(tools, request);
-  if ('ok' in found) return found;
-  const { tool, input } = found;
   try {
+    const found = inputOf(tools, request);
+    if ('ok' in found) return found;
+    const { tool, input } = found;
     const { output } = await withinTime(tool, request, (context) => tool.run(input, context));
     return output === undefined
       ? { ok: false, code: 'Timeout', message: `it was not done within ${secondsOf(tool)} s` }
       : { ok: true, text: hide(request, textOf(output.value)) };
   } catch (error) {
     cancellationSignal().throwIfAborted();
-    const words = error instanceof Error ? error.message : String(error);
-    return { ok: false, code: 'ExecutionFailed', message: hide(request, words).slice(0, 10_000) };
+    return { ok: false, code: 'ExecutionFailed', message: wordsOf(request, error) };
   }
+}
+
+function wordsOf(request: HostRequest, error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return hide(request, words).slice(0, 10_000);
 }
 
 /** Throws when the probe does, so that it is tried again. */
