@@ -73,6 +73,17 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
       assert.match(licenses, words);
   });
 
+  it('has the files that docs/operations.md copies from it, and not what other packages are for', async () => {
+    const staged = join(folder, 'node_modules/tempoclaw');
+    const named = (await readFile('docs/operations.md', 'utf8')).matchAll(
+      /node_modules\/tempoclaw\/([\w/.-]*)/g,
+    );
+    const paths = [...new Set([...named].map(([, path]) => path ?? ''))];
+    assert.ok(paths.length > 0);
+    for (const path of paths) assert.ok(existsSync(join(staged, path)), path);
+    assert.ok(!existsSync(join(staged, 'packages/client')));
+  });
+
   it('has types for a tool of one’s own', async () => {
     const types = await readFile(join(folder, 'node_modules/tempoclaw/types/sdk/tool.d.ts'), 'utf8');
     assert.match(types, /export declare function tool</);
