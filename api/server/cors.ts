@@ -1,11 +1,11 @@
 /** Lets browsers on configured origins call the API. Without configured origins, no origin is allowed. */
 import type { Api } from '../deps.ts';
 
-const METHODS = 'GET, POST, PATCH, DELETE';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
-  'authorization, content-type, idempotency-key, last-event-id, x-namespace, x-request-id';
+  'authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, traceparent, x-namespace, x-request-id';
 const ANSWER_HEADERS =
-  'x-request-id, retry-after, location, content-location, idempotent-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
+  'x-request-id, retry-after, etag, location, content-location, idempotent-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
 
 /** Keys travel in a header that the page sets itself, so credentials mode is never needed. */
 export function allowOrigins(app: Api, origins: readonly string[]): void {
