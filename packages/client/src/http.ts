@@ -41,6 +41,8 @@ const DEFAULTS = { timeoutMs: 60_000, patienceMs: 20_000, maxBytes: 32 * 1024 * 
 /** Bytes of a refusal that are read. */
 const MAX_REFUSAL = 256 * 1024;
 const PAUSE_MS = 500;
+/** An API that is back is noticed within this time. */
+const MAX_PAUSE_MS = 5_000;
 /** What can be sent in a header as it is. */
 const KEY = /^[\x21-\x7e]{1,16384}$/;
 
@@ -102,7 +104,7 @@ export function createHttp(client: ClientOptions): Http {
       const isPost = request.method === 'POST';
       const marked = isPost ? withKey(request, options.idempotencyKey ?? randomId()) : request;
       const until = Date.now() + all.patienceMs;
-      for (let pause = PAUSE_MS; ; pause *= 2) {
+      for (let pause = PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
         all.signal?.throwIfAborted();
         try {
           return await once(marked, all);
