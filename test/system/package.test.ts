@@ -48,6 +48,25 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     await rm(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   });
 
+  // Tests read fields of answers of every shape.
+  let ask: (method: string, path: string, body?: object) => Promise<any>;
+  const refunds = (): Promise<string> =>
+    readFile(join(folder, 'my-agents/refunds.log'), 'utf8').catch(() => '');
+
+  /** Resolves with the turn, once a person has approved its refund. */
+  async function approveRefund(order: string): Promise<string> {
+    const text = `refund ${JSON.stringify({ order })}`;
+    const { turn_id: turn } = await ask('POST', `/v1/sessions/${order}/messages`, { agent: 'shop', text });
+    let approval: string | undefined;
+    const isAsked = async (): Promise<boolean> => {
+      approval = (await ask('GET', `/v1/approvals?turn_id=${turn}`)).data[0]?.id;
+      return approval !== undefined;
+    };
+    assert.ok(await eventually(isAsked), order);
+    await ask('POST', `/v1/approvals/${approval}/decision`, { decision: 'approve' });
+    return turn;
+  }
+
   const program = (): string => join(folder, 'node_modules/.bin/tempoclaw');
   const tempoclaw = (...args: readonly string[]) =>
     run(program(), args, { cwd: folder, env: cleanEnvironment() });
@@ -122,7 +141,8 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     );
   });
 
-  it('runs the folder, its page and its tool, which a person approves', async () => {
+  it('runs the folder, its page and its tool, which a person approves', async (t) => {
+    const began = performance.now();
     let output = '';
     dev = spawn(program(), ['dev', 'my-agents'], {
       cwd: folder,
@@ -138,8 +158,7 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     const state = join(folder, 'my-agents/.tempoclaw');
     const { api, api_key_file: file } = JSON.parse(await readFile(join(state, 'run.json'), 'utf8'));
     const key = (await readFile(file, 'utf8')).trim();
-    // Tests read fields of answers of every shape.
-    const ask = async (method: string, path: string, body?: object): Promise<any> => {
+    ask = async (method, path, body) => {
       const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
       const response = await fetch(`${api}${path}`, {
         method,
@@ -150,25 +169,24 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     };
     const page = await fetch(`${api}/`, { headers: { accept: 'text/html' } });
     assert.match(await page.text(), /<!doctype html>/);
-    const text = 'refund {"order":"A17"}';
-    const { turn_id: turn } = await ask('POST', '/v1/sessions/one/messages', { agent: 'shop', text });
-    let approval: string | undefined;
-    const isAsked = async (): Promise<boolean> => {
-      approval = (await ask('GET', `/v1/approvals?turn_id=${turn}`)).data[0]?.id;
-      return approval !== undefined;
-    };
-    assert.ok(await eventually(isAsked), output);
-    await ask('POST', `/v1/approvals/${approval}/decision`, { decision: 'approve' });
-    const refunds = join(folder, 'my-agents/refunds.log');
-    assert.ok(
-      await eventually(() =>
-        readFile(refunds, 'utf8').then(
-          (log) => log === 'A17\n',
-          () => false,
-        ),
-      ),
-      output,
-    );
+    await approveRefund('A17');
+    assert.ok(await eventually(async () => (await refunds()) === 'A17\n'), output);
+    t.diagnostic(`from a folder to an approved call: ${Math.round((performance.now() - began) / 1000)} s`);
+  });
+
+  it('refunds each order once when worker and tools are killed, kill -9, after the approval', async () => {
+    const turns: string[] = [];
+    for (const order of ['B1', 'B2', 'B3']) {
+      turns.push(await approveRefund(order));
+      const pids = [...runningWith('workers/main'), ...runningWith('tools serve')];
+      const ours = pids.filter((pid) => runningWith(base).includes(pid));
+      assert.ok(ours.length >= 2, String(pids));
+      for (const pid of ours) process.kill(pid, 'SIGKILL');
+      const hasEnded = async (): Promise<boolean> =>
+        (await ask('GET', `/v1/turns/${turns.at(-1)}`)).status === 'completed';
+      assert.ok(await eventually(hasEnded, 180_000), order);
+    }
+    assert.equal(await refunds(), 'A17\nB1\nB2\nB3\n');
   });
 
   it('ends everything with Ctrl-C', async () => {

@@ -15,7 +15,7 @@ import { type Accepted, checkInvariants, untilAllEnded } from '#test/support/wit
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
 /** Turns that start before each change of builds; n is their product. */
-const TURNS = 8;
+const TURNS = Number(process.env['TEST_TURNS'] ?? 8);
 
 describe('F10 DU-5 a rolling upgrade under turns', { timeout: 600_000 }, () => {
   let stand: Stand;
