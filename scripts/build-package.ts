@@ -34,7 +34,7 @@ interface Manifest {
 
 /** What users need of the repository. */
 const FOLDERS =
-  /^(?:activities|api|bin|cli|config|deploy|docker|domain|examples\/rehearsal|features|policy|store|temporal|workers|workflows)\//;
+  /^(?:activities|api|bin|cli|config|deploy|docker|domain|examples\/rehearsal|features|policy|python|store|temporal|workers|workflows)\//;
 const FILES = /^(?:config\.ts|README\.md|LICENSE|CHANGELOG\.md|tempoclaw\.example\.yaml)$/;
 const TESTS = /(?:^|\/)test\/|^packages\/[^/]+\/(?:examples?\/|package\.json$)/;
 /** Imports of our own files, and addresses of them, by names that end with `.ts`. */

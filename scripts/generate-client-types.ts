@@ -3,55 +3,12 @@
  * 'GET /v1/sessions/{key}', from the OpenAPI document; remedies.ts says what a caller does about each error.
  */
 import { globSync, readFileSync } from 'node:fs';
-import type { ApiDeps } from '#api/deps.ts';
-import { createServer } from '#api/server/server.ts';
-import { FEATURES } from '#features';
 import { keepPage } from './generated-page.ts';
+import { type Content, type Operation, readDocument, type Schema } from './openapi-document.ts';
 import { REMEDIES } from './remedies.ts';
 
 /** Operations by which pages of the console make addresses, which no type checks. */
 const NAMED = /['"]((?:GET|POST|PUT|PATCH|DELETE) (\/v1\/[^'"]*))['"]/g;
-
-interface Schema {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: Schema | boolean;
-}
-
-interface Operation {
-  readonly parameters?: readonly {
-    readonly in: string;
-    readonly name: string;
-    readonly required?: boolean;
-    readonly schema: Schema & { readonly default?: unknown };
-  }[];
-  readonly requestBody?: { readonly content?: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
-}
-
-type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
-
-/** Stands for every part of the API that routes use only when a request comes. */
-const ABSENT: unknown = new Proxy(() => undefined, {
-  get: (_target, name) => (name === 'then' || name === Symbol.toPrimitive ? undefined : ABSENT),
-  apply: () => ABSENT,
-});
-
-async function readDocument(): Promise<Readonly<Record<string, Readonly<Record<string, Operation>>>>> {
-  const settings = { rateLimitPerMinute: 0, bodyLimitBytes: 1, corsOrigins: [], allowedHosts: [] };
-  const own: Record<string, unknown> = { features: FEATURES, settings, logLevel: 'silent' };
-  for (const name of ['codec', 'logs', 'findPage', 'findCredential', 'webConsole']) own[name] = undefined;
-  const deps = new Proxy(own, { get: (all, name) => (name in all ? all[String(name)] : ABSENT) });
-  const app = await createServer(deps as unknown as ApiDeps);
-  return app.swagger().paths as never;
-}
 
 function typeOf(schema: Schema | undefined): string {
   if (schema === undefined) return 'unknown';

@@ -1,10 +1,11 @@
-/** Implements `tempoclaw tools serve` and `tempoclaw tools hosts`: tools written in TypeScript. */
+/** Implements `tempoclaw tools serve` and `tempoclaw tools hosts`: tools written in TypeScript and Python. */
 import type { Command } from 'commander';
 import { childEnvironment } from '#config';
 import { readOfficialSettings } from '#config/temporal-connection.ts';
 import { addCommands } from '#cli/api-commands.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
+import type { PythonProgram } from './host/python.ts';
 import type { TestOptions } from './trial/test-command.ts';
 import { hostNameOf, registerTools } from './host/register-tools.ts';
 import { toolHosts } from './resource.ts';
@@ -17,7 +18,7 @@ export function register(tools: Command): void {
   tools
     .command('serve')
     .argument('[folder]', 'it contains tools/, with one tool a file', '.')
-    .description('run tools written in TypeScript, each file of tools/ is one, in this process')
+    .description('run tools written in TypeScript or Python; each file of tools/ is one')
     .option('--host <name>', 'name of this host (default: that of the folder)')
     .action(serve);
   tools
@@ -25,7 +26,7 @@ export function register(tools: Command): void {
     .argument('<name>', 'a tool of the folder')
     .argument('[arguments]', 'JSON; {n} in it becomes the number of the run', '{}')
     .description(
-      'run a tool written in TypeScript in this folder, without an installation; its effects are real',
+      'run a tool of this folder, in TypeScript or Python, without an installation; its effects are real',
     )
     .option('--folder <folder>', 'it contains tools/', '.')
     .option(
@@ -41,20 +42,33 @@ export function register(tools: Command): void {
 }
 
 async function serve(folder: string, options: ServeOptions): Promise<void> {
+  const { hasPythonTools, startPython } = await import('./host/python.ts');
+  // The process that says its tools also serves them, so that they are the ones that were registered.
+  const program = hasPythonTools(folder) ? startPython(folder, 'serve') : undefined;
+  try {
+    await serveWith(program, folder, options);
+  } finally {
+    await program?.end();
+  }
+}
+
+async function serveWith(
+  program: PythonProgram | undefined,
+  folder: string,
+  options: ServeOptions,
+): Promise<void> {
   const { client, out, err } = createContext(options);
-  const { loadTools, provideSdk } = await import('./host/load-tools.ts');
-  provideSdk();
+  const { loadFolder } = await import('./host/load-folder.ts');
   const name = options.host ?? hostNameOf(folder);
-  const { tools, problems } = await loadTools(folder);
+  const { definitions, tools, python, problems } = await loadFolder(folder, program);
   for (const problem of problems) err.line(problem);
-  if (problems.length > 0 || tools.length === 0)
+  if (problems.length > 0 || definitions.length === 0)
     throw new CliError(
       problems.length > 0 ? 'Tools that are wrong cannot be served.' : `${folder}/tools has no tool.`,
       { code: 'InvalidTools', remedy: 'See docs/code-tools.md for a tool in twelve lines.' },
     );
   const temporal = readOfficialSettings(childEnvironment({}));
   if (typeof temporal === 'string') throw new CliError(temporal);
-  const definitions = tools.map(({ definition }) => definition);
   const { host, sealKey } = await registerTools(client, name, definitions);
   const { run } = client.target();
   const stop = new AbortController();
@@ -63,16 +77,20 @@ async function serve(folder: string, options: ServeOptions): Promise<void> {
   process.once('disconnect', () => stop.abort());
   // Listening for it would keep this process alive.
   process.channel?.unref();
-  const { serveTools } = await import('./host/serve.ts');
-  await serveTools({
+  const { serveFolder } = await import('./host/serve-folder.ts');
+  await serveFolder({
+    folder,
+    program,
+    tools,
+    definitions: python.definitions,
     temporal: { address: run?.temporal, namespace: run?.namespace, ...definedOf(temporal) },
     queues: host.task_queues,
     sealKey,
-    tools,
     onReady: () => {
       out.line(`${name} serves ${definitions.map((tool) => tool.name).join(', ')}`);
       out.line(`on the task queue ${host.task_queues.runs}; Ctrl-C ends it`);
     },
+    onLost: () => err.line('The process of the Python tools has ended; it starts again.'),
     signal: stop.signal,
   });
 }

@@ -9,6 +9,10 @@ export const HOST_WORK = {
   run: 'run_code_tool',
   probe: 'probe_code_tool',
   heartbeatMs: 9_000,
+  /** How long a tool whose time is over may take to notice it. */
+  noticeMs: 2_000,
+  /** How long runs may take to end when the host is to end; then they are cut off. */
+  drainMs: 10_000,
 } as const;
 
 export const HOST_LIMITS = {
@@ -18,10 +22,14 @@ export const HOST_LIMITS = {
   tools: 100,
   /** Characters of what a tool returns. */
   output: 500_000,
+  /** Characters of why a tool has failed. */
+  message: 10_000,
   /** Characters of the JSON Schema of a tool's arguments. */
   parameters: 32_768,
   /** Characters of a secret's value that is sent to a host. */
   secret: 16_384,
+  /** Characters of the shortest value that is hidden: one that is shorter would be found in words. */
+  hidden: 6,
   /** Calls that one host runs at once. */
   atOnce: 50,
   timeoutSeconds: 86_400,
@@ -44,6 +52,14 @@ export function hostQueues(
 ): { readonly runs: string; readonly probes: string } {
   const probes = `tools/${tenant}/${host}`;
   return { runs: `${probes}/${version}`, probes };
+}
+
+/** In what a tool is written, and so which program takes its calls. TypeScript is what its definition does not name. */
+export type ToolLanguage = 'python' | undefined;
+
+/** A program takes every call of its queue, so each language has a queue of its own. */
+export function queueOf(queue: string, language: ToolLanguage): string {
+  return language === undefined ? queue : `${queue}/${language}`;
 }
 
 /** The place of a payload, for sealing and opening it. */

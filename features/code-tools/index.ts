@@ -1,3 +1,3 @@
 /** Exports what other features may use of this one. */
 export { hostNameOf, registerTools } from './host/register-tools.ts';
-export { loadTools, provideSdk } from './host/load-tools.ts';
+export { loadFolder } from './host/load-folder.ts';

@@ -1,4 +1,4 @@
-/** Tool hosts: programs that run tools written in TypeScript, each on a task queue of its own. */
+/** Tool hosts: programs that run tools written in TypeScript or Python, each on a task queue of its own. */
 import { defineResource } from '#domain/resource/define-resource.ts';
 import { hostNameSchema, toolHostChangeSchema, toolHostSchema } from './schema.ts';
 
@@ -17,7 +17,7 @@ export const toolHosts = defineResource(
       scope: 'read',
       summary: 'List tool hosts',
       command: {
-        help: 'programs that run tools written in TypeScript',
+        help: 'programs that run tools written in TypeScript or Python',
         columns: {
           name: 'name',
           tools: { flexible: (row) => row.tools.map(({ name }) => name).join(' ') },

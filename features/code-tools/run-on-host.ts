@@ -13,6 +13,7 @@ import {
   HOST_LIMITS,
   HOST_WORK,
   hostQueues,
+  queueOf,
   type HostRequest,
   type HostResult,
   hostWorkPlace,
@@ -181,7 +182,8 @@ async function onHost(
 ): Promise<HostResult | 'unsent' | 'unknown' | 'unsupported'> {
   const { access, once, row, input, secrets, call, signal, age } = attempt;
   const { agent, user, sessionKey: session, turnId: turn, callId, idempotencyKey } = call;
-  const { name, timeout_seconds } = row.definition;
+  const { name, timeout_seconds, language } = row.definition;
+  const queue = queueOf(hostQueues(call.tenant, row.host, access.version)[work.queue], language);
   const context = { idempotencyKey, agent, user, session, turn, call: callId };
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const request: HostRequest = { tool: name, input, secrets, context };
@@ -189,7 +191,7 @@ async function onHost(
     {
       ...work,
       terms: age < MAX_AGE_MS + timeout_seconds * 1_000 ? work.terms : undefined,
-      queue: hostQueues(call.tenant, row.host, access.version)[work.queue],
+      queue,
       summary: name,
       request: await sealPayload(access.key, hostWorkPlace(work.id, 'request'), iv, request),
     },

@@ -10,6 +10,7 @@ export const hostNameSchema = z
 
 export const codeToolSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and _, a letter first'),
+  language: z.literal('python').optional().describe('In what it is written; TypeScript when it is absent'),
   description: textSchema(4_000).describe('For the model: what it does and when to use it'),
   parameters: jsonObjectSchema
     .refine(
@@ -66,7 +67,9 @@ export const toolHostSchema = z.object({
   name: hostNameSchema,
   task_queues: z
     .object({ runs: z.string(), probes: z.string() })
-    .describe('Where its calls wait for it; runs have a queue for each version of the tools'),
+    .describe(
+      'Where its calls wait for it; runs have a queue for each version of the tools. Those of tools in Python have the same names and /python',
+    ),
   tools: z.array(codeToolSchema.extend({ revision: z.int() })),
   updated_by: z.string(),
   created_at: timeSchema,
@@ -75,7 +78,11 @@ export const toolHostSchema = z.object({
 
 export const hostResultSchema = z.union([
   z.object({ ok: z.literal(true), text: z.string().max(HOST_LIMITS.output + 100) }),
-  z.object({ ok: z.literal(false), code: z.enum(TOOL_ERROR_CODES), message: z.string().max(10_000) }),
+  z.object({
+    ok: z.literal(false),
+    code: z.enum(TOOL_ERROR_CODES),
+    message: z.string().max(HOST_LIMITS.message),
+  }),
   z.object({ nothing: z.literal(true) }),
 ]);
 

@@ -11,9 +11,6 @@ import type { CodeTool, ToolContext } from '../sdk/tool.ts';
 
 type Tools = ReadonlyMap<string, CodeTool>;
 
-/** How long a tool whose time is over may take to notice it. */
-const NOTICE_MS = 2_000;
-
 export function createHostActivities(tools: Tools, key: Uint8Array<ArrayBuffer>) {
   const activity = (perform: (request: HostRequest) => Promise<HostResult>) => async (sealed: Uint8Array) => {
     const { activityId } = activityInfo();
@@ -68,7 +65,7 @@ async function runTool(tools: Tools, request: HostRequest): Promise<HostResult> 
 
 function wordsOf(request: HostRequest, error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  return hide(request, words).slice(0, 10_000);
+  return hide(request, words).slice(0, HOST_LIMITS.message);
 }
 
 /** Throws when the probe does, so that it is tried again. */
@@ -95,7 +92,11 @@ function inputOf(
   const parsed = tool.input.safeParse(input);
   return parsed.success
     ? { tool, input: parsed.data }
-    : { ok: false, code: 'InvalidArgs', message: z.prettifyError(parsed.error).slice(0, 10_000) };
+    : {
+        ok: false,
+        code: 'InvalidArgs',
+        message: z.prettifyError(parsed.error).slice(0, HOST_LIMITS.message),
+      };
 }
 
 /** What it has returned; absent when its time was over. */
@@ -114,7 +115,7 @@ async function withinTime(
   const over = new Promise<Ended>((resolve, reject) => {
     const settle = (): void => {
       if (ended.aborted) return reject(ended.reason as Error);
-      sleep(NOTICE_MS).then(() => resolve({}), reject);
+      sleep(HOST_WORK.noticeMs).then(() => resolve({}), reject);
     };
     if (signal.aborted) settle();
     else signal.addEventListener('abort', settle, { once: true });
@@ -146,13 +147,10 @@ function textOf(output: unknown): string {
     : `${text.slice(0, HOST_LIMITS.output)}\n[cut: it returned ${text.length} characters]`;
 }
 
-/** Values shorter than this would be found in words. */
-const MIN_SECRET = 6;
-
 /** Workers hide all secrets of the tenant; this hides them before they leave the process. */
 function hide({ secrets }: HostRequest, text: string): string {
   let hidden = text;
   for (const [name, value] of Object.entries(secrets))
-    if (value.length >= MIN_SECRET) hidden = hidden.replaceAll(value, `[secret ${name}]`);
+    if (value.length >= HOST_LIMITS.hidden) hidden = hidden.replaceAll(value, `[secret ${name}]`);
   return hidden;
 }

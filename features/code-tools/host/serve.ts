@@ -15,9 +15,6 @@ export interface HostParts {
   readonly signal: AbortSignal;
 }
 
-/** How long runs may take to end when the host is to end; then they are cut off. */
-const DRAIN_MS = 10_000;
-
 /** Resolves when `signal` is aborted and what ran has ended. */
 export async function serveTools(parts: HostParts): Promise<void> {
   const { temporal, queues, sealKey, tools, onReady, signal } = parts;
@@ -34,7 +31,7 @@ export async function serveTools(parts: HostParts): Promise<void> {
         taskQueue,
         activities: { [type]: activities[type] },
         maxConcurrentActivityTaskExecutions: HOST_LIMITS.atOnce,
-        shutdownGraceTime: DRAIN_MS,
+        shutdownGraceTime: HOST_WORK.drainMs,
       });
     const workers = [
       await workerOf(queues.runs, HOST_WORK.run),

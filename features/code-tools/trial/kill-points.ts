@@ -1,5 +1,4 @@
 /** Kills a tool at each point of a run, and judges what a crash there leaves. */
-import type { LoadedTool } from '../host/load-tools.ts';
 import { type Kill, runTrial, type Trial, type TrialOutcome } from './run-trial.ts';
 
 export interface Verdict {
@@ -37,7 +36,7 @@ export async function* tryKills(
 }
 
 function judge(
-  { definition: { replay } }: LoadedTool,
+  { definition: { replay } }: Trial['tool'],
   { result, ended }: TrialOutcome,
 ): Pick<Verdict, 'note' | 'isWrong'> {
   if (replay === 'once' && ended > 1)

@@ -2,25 +2,23 @@
  * Tries a tool without an installation: each run and probe is a process, which can be killed at a point. What follows a
  * kill is decided as in an installation (run-on-host.ts).
  */
-import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { SOURCE_ENDING } from '#domain/source-ending.ts';
 import type { ToolResult } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { ActivityOnce, OnceOutcome } from '#temporal/activity-once.ts';
 import { HOST_WORK } from '../contract.ts';
 import type { LoadedTool } from '../host/load-tools.ts';
 import { runOnHost } from '../run-on-host.ts';
-import type { KillPoint, TrialNews, TrialWork } from './child.ts';
+import type { KillPoint, TrialWork } from './child.ts';
+import { startTrial } from './trial-process.ts';
 
 /** Where the first run is killed: at a point, or so many milliseconds after it has started. */
 export type Kill = KillPoint | number;
 
 export interface Trial {
   readonly folder: string;
-  readonly tool: LoadedTool;
+  readonly tool: Pick<LoadedTool, 'definition'>;
   readonly input: unknown;
   readonly secrets: Readonly<Record<string, string>>;
   readonly kill?: Kill;
@@ -36,8 +34,6 @@ export interface TrialOutcome {
   /** Milliseconds of the last run. */
   readonly ms: number;
 }
-
-const CHILD = fileURLToPath(new URL(`./child${SOURCE_ENDING}`, import.meta.url));
 
 export async function runTrial(trial: Trial): Promise<TrialOutcome> {
   const { definition } = trial.tool;
@@ -100,22 +96,10 @@ async function inProcess(
   key: Uint8Array,
   kill: Kill | undefined,
 ): Promise<Performed> {
-  const child = fork(CHILD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const at: { started?: number; ran?: number } = {};
   let result: Uint8Array | undefined;
   let problem: string | undefined;
-  child.on('message', (news: TrialNews) => {
-    if (news.kind === 'result') result = Buffer.from(news.result, 'base64');
-    else if (news.kind === 'problem') problem = news.message;
-    else at[news.kind] = performance.now();
-    if (news.kind === 'started' && typeof kill === 'number')
-      void sleep(kill).then(() => child.kill('SIGKILL'));
-  });
-  const ended = new Promise<void>((resolve, reject) => {
-    child.once('exit', () => resolve());
-    child.once('error', reject);
-  });
-  child.send({
+  const work: TrialWork = {
     folder,
     tool: tool.definition.name,
     type: type as TrialWork['type'],
@@ -123,8 +107,14 @@ async function inProcess(
     key: Buffer.from(key).toString('base64'),
     request: Buffer.from(request).toString('base64'),
     ...(typeof kill === 'string' && { kill }),
-  } satisfies TrialWork);
-  await ended;
+  };
+  const trial = startTrial(tool.definition.language, work, (news) => {
+    if (news.kind === 'result') result = Buffer.from(news.result, 'base64');
+    else if (news.kind === 'problem') problem = news.message;
+    else at[news.kind] = performance.now();
+    if (news.kind === 'started' && typeof kill === 'number') void sleep(kill).then(() => trial.kill());
+  });
+  await trial.ended;
   if (problem !== undefined) throw new Error(problem);
   return { ...at, ...(result && { result }) };
 }

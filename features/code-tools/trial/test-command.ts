@@ -5,9 +5,9 @@ import type { ApiOptions } from '#cli/command-context.ts';
 import { createOutput, printJson, type Output } from '#cli/output.ts';
 import { printable } from '#cli/text.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { type LoadedTool, loadTools, provideSdk } from '../host/load-tools.ts';
+import { loadFolder } from '../host/load-folder.ts';
 import { tryKills, type Verdict } from './kill-points.ts';
-import { runTrial } from './run-trial.ts';
+import { runTrial, type Trial } from './run-trial.ts';
 
 export interface TestOptions extends ApiOptions {
   readonly folder: string;
@@ -43,16 +43,14 @@ export async function testTool(name: string, args: string, options: TestOptions)
   if (verdicts.some(({ isWrong }) => isWrong)) process.exitCode = 1;
 }
 
-async function findTool(folder: string, name: string): Promise<LoadedTool> {
-  provideSdk();
-  const { tools, problems } = await loadTools(folder);
-  const found = tools.find(({ definition }) => definition.name === name);
-  if (found) return found;
+async function findTool(folder: string, name: string): Promise<Trial['tool']> {
+  const { definitions, problems } = await loadFolder(folder);
+  const found = definitions.find((definition) => definition.name === name);
+  if (found) return { definition: found };
   const about = problems.filter((problem) => problem.startsWith(`tools/${name}.`));
   throw new CliError(about.join('\n') || `${folder}/tools has no tool ${name}.`, {
     code: 'InvalidTools',
-    remedy:
-      tools.length > 0 ? `It has ${tools.map(({ definition }) => definition.name).join(', ')}.` : undefined,
+    remedy: definitions.length > 0 ? `It has ${definitions.map((tool) => tool.name).join(', ')}.` : undefined,
   });
 }
 

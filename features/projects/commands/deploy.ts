@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { type Output, printJson } from '#cli/output.ts';
-import { hostNameOf, loadTools, provideSdk, registerTools } from '#features/code-tools/index.ts';
+import { hostNameOf, loadFolder, registerTools } from '#features/code-tools/index.ts';
 import { type Change, planProject, planTools } from '../plan.ts';
 import { readProject } from '../read-project.ts';
 
@@ -28,9 +28,8 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
   const { client, out, json } = context;
   const project = await readProject(folder);
   const host = hostNameOf(folder);
-  const loaded = await toolsOf(folder);
-  refuseProblems(context, [...project.problems, ...loaded.problems]);
-  const definitions = loaded.tools.map(({ definition }) => definition);
+  const { definitions, problems } = await toolsOf(folder);
+  refuseProblems(context, [...project.problems, ...problems]);
   const tools = await planTools(client, host, definitions);
   const changes = [...tools, ...(await planProject(client, project))];
   const shown = changes.map(({ apply: _apply, ...change }) => change);
@@ -46,10 +45,10 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
 }
 
 /** A folder without tools/ has none. */
-async function toolsOf(folder: string): ReturnType<typeof loadTools> {
-  if (!existsSync(join(folder, 'tools'))) return { tools: [], problems: [] };
-  provideSdk();
-  return loadTools(folder);
+async function toolsOf(
+  folder: string,
+): Promise<Pick<Awaited<ReturnType<typeof loadFolder>>, 'definitions' | 'problems'>> {
+  return existsSync(join(folder, 'tools')) ? loadFolder(folder) : { definitions: [], problems: [] };
 }
 
 /** @throws CliError when there is one */

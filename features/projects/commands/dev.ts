@@ -26,7 +26,7 @@ const SETTLE_MS = 150;
 const START_MS = 300_000;
 const LOOK_MS = 200;
 /** Changes here are those of tools. */
-const CODE = /\.(?:[mc]?[jt]s|json|env)$/;
+const CODE = /\.(?:[mc]?[jt]s|py|json|env)$/;
 const IGNORED = /^\.|^node_modules$/;
 /** Between the end of a process of the tools and its next start. */
 const RESTART_MS = 1_000;
