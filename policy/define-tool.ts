@@ -13,7 +13,13 @@ import type { TeamContext } from '#domain/team/team.ts';
 import type { UrlRules } from '@tempoclaw/egress/rules';
 import type { EffectiveExec } from '#domain/policy/effective-exec.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
-import type { CLIENT_GROUP, CUSTOM_GROUP, MCP_GROUP, ToolGroup } from '#domain/policy/tool-groups.ts';
+import type {
+  CLIENT_GROUP,
+  CUSTOM_GROUP,
+  GUARDED_GROUP,
+  MCP_GROUP,
+  ToolGroup,
+} from '#domain/policy/tool-groups.ts';
 import type { OfferedTool } from '#domain/model/model.ts';
 import type { Thinking } from '#domain/model/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
@@ -118,7 +124,12 @@ export interface ToolSpec<Input, Needs> {
   readonly description: string;
   /** Other words for what it does and works on, by which `tool_search` finds it. Models do not see them. */
   readonly keywords?: string;
-  readonly group: ToolGroup | typeof CUSTOM_GROUP | typeof CLIENT_GROUP | typeof MCP_GROUP;
+  readonly group:
+    | ToolGroup
+    | typeof CUSTOM_GROUP
+    | typeof CLIENT_GROUP
+    | typeof GUARDED_GROUP
+    | typeof MCP_GROUP;
   /** Many turns need it: a prompt describes it, however many tools the agent has (policy/deferred-tools.ts). */
   readonly common?: true;
   /** For a tool of an MCP server. `isInternal`: it returns nothing from outside. */

@@ -32,6 +32,7 @@ import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { decisionPlace } from '#store/approvals/approval-store.ts';
 import { readDecider } from './read-decider.ts';
 import { settleClientCall, settleRejected } from './settle-client-call.ts';
+import { settleGuardedCall } from './settle-guarded-call.ts';
 import { refused, settleForm, type Settling } from './settle-form.ts';
 import { settleUndecided, withdrawnBy } from './settle-undecided.ts';
 import { useTokens, type UseTokensDeps } from './use-tokens.ts';
@@ -175,6 +176,8 @@ async function settleDecision(
 ): Promise<SettleApprovalResult> {
   if (basis.tool === BUDGET_ASK) return settleBudget(deps, settled, basis, decision);
   if (basis.terms.client_tool) return settleClientCall(deps, settled, basis, decision);
+  const { guarded } = basis.terms;
+  if (guarded) return settleGuardedCall(deps, settled, { ...basis, guarded }, decision);
   if (basis.form) return settleForm(deps, settled, { ...basis, form: basis.form }, decision);
   switch (decision.decision) {
     case 'reject':

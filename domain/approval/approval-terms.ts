@@ -3,6 +3,7 @@
  * terms, and rows keep them.
  */
 import type { RunsAt } from '../sandbox.ts';
+import type { ReplayClass } from '../tool.ts';
 import type { approvalTermsSchema, approversSchema } from '../schema/approval-terms.ts';
 import type { Kept } from '../schema/scalars.ts';
 
@@ -36,6 +37,8 @@ export interface RecordedTerms extends ApprovalTerms {
   readonly runs?: RunsAt;
   /** The sender of the message runs the call and answers with its result: it can be neither approved nor edited. */
   readonly client_tool?: true;
+  /** A program outside runs the call (features/guard): its replay class there. The approval's row has its arguments. */
+  readonly guarded?: ReplayClass;
 }
 
 const TERMS = [

@@ -27,6 +27,9 @@ export const CUSTOM_GROUP = 'custom';
 /** Tools that the sender of a message runs. */
 export const CLIENT_GROUP = 'client';
 
+/** Activities of other programs, which ask before they run one. */
+export const GUARDED_GROUP = 'guarded';
+
 /** The tools of MCP servers: `group:mcp` for all, and `group:mcp:SERVER` for those of one. */
 export const MCP_GROUP = 'mcp';
 
@@ -42,7 +45,7 @@ const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
 export interface PolicyTool {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** One of TOOL_GROUPS, CUSTOM_GROUP or CLIENT_GROUP; undefined for tools of MCP servers. */
+  /** One of TOOL_GROUPS, CUSTOM_GROUP, CLIENT_GROUP or GUARDED_GROUP; undefined for tools of MCP servers. */
   readonly group?: string;
   /** The MCP server that the tool comes from; such a tool is not native. */
   readonly mcpServer?: string;

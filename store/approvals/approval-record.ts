@@ -244,7 +244,7 @@ async function edited(
   await tx
     .updateTable('approvals')
     .set({ ...call, files: files && JSON.stringify(files) })
-    .set(row.form ? { args_sealed } : {})
+    .set(row.form || row.terms.guarded ? { args_sealed } : {})
     .where((is) => is.and({ tenant_id, id }))
     .execute();
   if (!row.form)

@@ -253,6 +253,14 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     description: TENANT_WORD,
     credential: 'Bearer secret://quokka',
   });
+  const guarded = {
+    tool: 'quokka_refund',
+    args: { order: ANN_WORD },
+    namespace: 'quokka',
+    workflow_id: 'quokka',
+    run_id: 'quokka',
+  };
+  await make('PUT', '/v1/guarded-calls/gc_quokka', guarded, annKey);
   const skill = `---\nname: quokka\ndescription: ${TENANT_WORD}\n---\n${TENANT_WORD}`;
   const files = [{ path: 'SKILL.md', content: Buffer.from(skill).toString('base64') }];
   await make('PUT', '/v1/skills/quokka', { files });

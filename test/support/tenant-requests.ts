@@ -43,6 +43,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     servers: { values: ['quokka'] },
     grants: { values: ['agent', 'quokka'] },
     'remote-agents': { values: ['quokka'] },
+    'guarded-calls': { values: ['gc_quokka'], isAnns: true },
     'tool-hosts': { values: ['quokka'] },
     requests: { values: [has.request], isAnns: true },
     nodes: { values: ['quokka'] },
@@ -110,6 +111,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
       schedule: { kind: 'every', every_seconds: 86_400 },
     },
     setSecret: { value: 'a value of another' },
+    endGuardedCall: { outcome: 'not_run' },
     putRemoteAgent: { url: 'https://new.test/agent/', description: 'x' },
     setSecureCli: { agents: ['quokka'] },
     publishSkill: {

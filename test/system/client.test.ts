@@ -72,7 +72,7 @@ describe('the package of the client', { timeout: 600_000 }, () => {
     // Below our packages, so that its one dependency is found.
     folder = await mkdtemp(join(tmpdir(), 'client-'));
     packed = join(folder, 'node_modules/@tempoclaw/client');
-    await run(process.execPath, ['scripts/build-client.ts', packed]);
+    await run(process.execPath, ['scripts/build-library.ts', 'client', packed]);
     await symlink(
       resolve('node_modules/eventsource-parser'),
       join(folder, 'node_modules/eventsource-parser'),
