@@ -27,6 +27,8 @@ const PROGRESS_MS = 500;
 const MEGABYTE = 1_000_000;
 /** Install scripts do not run: they could download what no lock pins. */
 const ARGS = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+/** npm's own patience with a connection that hangs is five minutes. */
+const PATIENCE = ['--fetch-timeout=60000', '--fetch-retries=4'];
 
 /**
  * The folder of package `name`: the one that `importer`, the address of a module, would get; otherwise the installed
@@ -63,7 +65,7 @@ async function installed(name: string, options: OnDemandOptions): Promise<string
   const end = showProgress(part, await sizeIn(locks), options);
   try {
     for (const file of ['package.json', 'package-lock.json']) await cp(join(locks, file), join(part, file));
-    await promisify(execFile)('npm', [...ARGS, '--prefix', part], {
+    await promisify(execFile)('npm', [...ARGS, ...PATIENCE, '--prefix', part], {
       cwd: part,
       env,
       timeout: TIMEOUT_MS,
