@@ -45,6 +45,7 @@ import { tenantMove } from './tenant-move/feature.ts';
 import { telemetry } from './telemetry/feature.ts';
 import { terminalChat } from './terminal-chat/feature.ts';
 import { uiStream } from './ui-stream/feature.ts';
+import { undo } from './undo/feature.ts';
 import { web } from './web/feature.ts';
 import { webhooksIn } from './webhooks-in/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
@@ -92,6 +93,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   tenantMove,
   terminalChat,
   uiStream,
+  undo,
   web,
   webhooksIn,
   webhooksOut,

@@ -63,6 +63,15 @@ export interface Redirect {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
+/** A call that has run, as its reversal sees it. */
+export interface MadeCall {
+  readonly id: string;
+  /** What the model read. */
+  readonly result: string;
+  /** It failed or was lost, so whether it took effect is not known. */
+  readonly isUncertain: boolean;
+}
+
 /** What the running call may use besides its dependencies. */
 export interface RunningCall extends CallContext {
   /** The name that the model used: `exec_shell` has another default timeout than `exec`. */
@@ -171,6 +180,12 @@ export interface ToolSpec<Input, Needs> {
   readonly definition?: { readonly id: string; readonly revision: number };
   /** Why it can no longer run. */
   readonly gone?: string;
+  /**
+   * The call that reverses one with these canonical arguments (DU-9). It is judged, approved and recorded like any
+   * other, perhaps days later, so it refuses by itself what has changed since. Undefined when the call cannot be
+   * reversed.
+   */
+  readonly inverse?: (args: Readonly<Record<string, unknown>>, made: MadeCall) => Redirect | undefined;
   /** The verdict on the command that canonical arguments produce, for tools that run one. */
   readonly judge?: (
     args: Readonly<Record<string, unknown>>,

@@ -70,6 +70,11 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
         : { ok: true, text: `File edited: ${args.path} (${count} replacement(s))` };
     }),
   probe: ({ files }, args, call) => probeChange(files, call, args.path, false, editedBefore(args)),
+  // A file that has changed there since has not the new text exactly once, so that the edit back is refused.
+  inverse: ({ path, old_string, new_string, replace_all }, { isUncertain }) =>
+    isUncertain || replace_all === true || new_string === ''
+      ? undefined
+      : { tool: 'edit', args: { path, old_string: new_string, new_string: old_string } },
 });
 
 function editedBefore({ path }: Input): ToolResult {

@@ -1,6 +1,12 @@
 /** cron: messages to the agent itself at future times, on Temporal Schedules. */
 import { z } from 'zod';
-import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
+import {
+  defineTool,
+  type MadeCall,
+  type Redirect,
+  type RunningCall,
+  textField,
+} from '#policy/define-tool.ts';
 import type { OwnSchedules, ScheduleChange, ShownSchedule } from '../activities/own-schedules.ts';
 import { Failure } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
@@ -90,6 +96,7 @@ export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, job: made, jobId }) => [action, made?.name ?? jobId].filter(Boolean).join(' '),
   parameterAliases: { id: 'jobId', job_id: 'jobId' },
+  inverse,
   async run({ schedules }, args, call) {
     try {
       return await ACTIONS[args.action](schedules, args, call);
@@ -99,6 +106,13 @@ export const tool = defineTool<Input, { readonly schedules: OwnSchedules }>({
     }
   },
 });
+
+/** An added job is removed; of a changed or removed one, nobody knows what it was before. */
+function inverse({ action }: Readonly<Record<string, unknown>>, made: MadeCall): Redirect | undefined {
+  if (action !== 'add' || made.isUncertain) return undefined;
+  const jobId = /^\{"jobId":"([^"]+)"/.exec(made.result)?.[1];
+  return jobId === undefined ? undefined : { tool: 'cron', args: { action: 'remove', jobId } };
+}
 
 type Action = (schedules: OwnSchedules, args: Input, call: RunningCall) => Promise<ToolResult>;
 

@@ -1,0 +1,74 @@
+/** DU-9: how each call of a turn can be reversed. It only decides; the rows are read and written elsewhere. */
+import type { ReversalAction } from './contract.ts';
+import { type Redirect, replayOf, type Tool } from '#policy/define-tool.ts';
+
+/** A call of the turn, and what became of its reversal. */
+export interface CallToUndo {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly ok: boolean | null;
+  readonly code: string | null;
+  readonly result: string | null;
+  /** It was claimed by a worker: before that, it has done nothing. */
+  readonly hasRun: boolean;
+  readonly child: string | null;
+  readonly reversal: Reversal | null;
+}
+
+export interface Reversal {
+  readonly turn: string;
+  readonly call: string;
+  /** `absent`: its turn is not there yet, because the request that asked for it was cut off. */
+  readonly status: 'absent' | 'running' | 'reversed' | 'unknown' | 'failed';
+}
+
+/** What is to be done about a call, and why not more. */
+export interface PlannedReversal {
+  readonly call: CallToUndo;
+  readonly action: ReversalAction;
+  readonly reason: string | null;
+  /** The call that reverses it. */
+  readonly by: Redirect | null;
+}
+
+/** Newest first: what was done last is undone first. */
+export function planUndo(
+  calls: readonly CallToUndo[],
+  toolOf: (name: string) => Tool | undefined,
+): readonly PlannedReversal[] {
+  return calls.toReversed().map((call) => planCall(call, toolOf(call.tool)));
+}
+
+function planCall(call: CallToUndo, tool: Tool | undefined): PlannedReversal {
+  const plan = (action: PlannedReversal['action'], reason: string | null, by: Redirect | null = null) => ({
+    call,
+    action,
+    reason,
+    by,
+  });
+  const { reversal } = call;
+  if (reversal?.status === 'running') return plan('running', `the turn ${reversal.turn} reverses it`);
+  if (reversal?.status === 'reversed') return plan('reversed', `the turn ${reversal.turn} has reversed it`);
+  if (reversal?.status === 'unknown')
+    return plan('unknown', `whether the turn ${reversal.turn} has reversed it is not known; look yourself`);
+  if (!call.hasRun) return plan('nothing', 'it has not run');
+  if (!tool) return plan('irreversible', 'its tool is not there any more');
+  if (replayOf(tool, call.args) === 'readonly') return plan('nothing', 'it only reads');
+  return planEffect(call, tool, plan);
+}
+
+function planEffect(
+  call: CallToUndo,
+  { inverse }: Tool,
+  plan: (action: PlannedReversal['action'], reason: string | null, by?: Redirect) => PlannedReversal,
+): PlannedReversal {
+  const isUncertain = call.ok !== true;
+  const by = inverse?.(call.args, { id: call.id, result: call.result ?? '', isUncertain });
+  const before = call.reversal ? `the turn ${call.reversal.turn} could not reverse it` : null;
+  if (by) return plan('reverse', before, by);
+  if (isUncertain)
+    return plan('unknown', `it ended with ${call.code ?? 'an error'}; look whether it had an effect`);
+  if (call.child !== null) return plan('irreversible', 'other turns have done its work; undo those');
+  return plan('irreversible', `${call.tool} cannot reverse ${inverse ? 'a call like this' : 'its calls'}`);
+}
