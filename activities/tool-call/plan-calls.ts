@@ -70,6 +70,8 @@ export interface CallBasis
   readonly sandbox: AgentConfig['sandbox'] | null;
   /** Where a command would run. */
   readonly place: CommandPlace;
+  /** Each call runs after the earlier ones, whatever its tool says. */
+  readonly isInOrder?: boolean;
 }
 
 export interface CallPlan {
@@ -274,7 +276,7 @@ function withTokens(plan: CallPlan): CallPlan {
 /** The same calls again, from their rows: the result of a repeated step. Finished calls do not run again. */
 export function planRecorded(
   deps: PlannedDeps,
-  step: Pick<CallBasis, 'tenant' | 'agent' | 'catalog'>,
+  step: Pick<CallBasis, 'tenant' | 'agent' | 'catalog' | 'isInOrder'>,
   calls: readonly RecordedCall[],
 ): PlannedCall[] {
   return calls.flatMap((call) => {
@@ -300,7 +302,7 @@ export function realArgs(sealer: Sealer, tenant: string, call: CallRow): Readonl
 /** `place` is where a command would run now; unknown for calls that are planned from their rows. */
 function plannedCall(
   deps: PlannedDeps,
-  { agent, catalog }: Pick<CallBasis, 'agent' | 'catalog'>,
+  { agent, catalog, isInOrder }: Pick<CallBasis, 'agent' | 'catalog' | 'isInOrder'>,
   id: string,
   read: ParsedCall,
   place?: CommandPlace,
@@ -315,7 +317,7 @@ function plannedCall(
     tool: read.tool.name,
     summary: callSummary(deps.scrubber, catalog, read),
     timeout,
-    serial: read.tool.serial ? (true as const) : undefined,
+    serial: (isInOrder ?? read.tool.serial) ? (true as const) : undefined,
   };
   return deps.engine.scheduled(call, read.tool, agent, place);
 }

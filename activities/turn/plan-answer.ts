@@ -47,7 +47,8 @@ export async function planAnswer(
   });
   const place = runs ? await deps.placeOf(step.sandbox) : 'host';
   const { workspace } = deps.workspaceOf(tenant, agent, { ...context, session });
-  const basis = { ...step, catalog, requestedAt: databaseNow(step), place, workspace };
+  const order = ref === NO_MODEL ? inOrder(answer.calls) : {};
+  const basis = { ...step, ...order, catalog, requestedAt: databaseNow(step), place, workspace };
   const plan = await planCalls(deps, basis, answer.calls, step.attempt.signal);
   if (plan.calls.length > 0) return plan;
   const { team } = context;
@@ -58,13 +59,19 @@ export async function planAnswer(
   return { ...plan, gates: shownTurnGates(agent, context, deps.scrubber.text, isTasks) };
 }
 
+/** Calls that a message lists run in its order; a model that wants an order waits for results. */
+function inOrder({ length }: readonly unknown[]): { readonly isInOrder?: true } {
+  return length > 1 ? { isInOrder: true } : {};
+}
+
 /** The step was recorded by an earlier attempt: its answer, as that attempt would have returned it. */
 export function recordedAnswer(
   deps: PlannedDeps,
   step: LoadedStep,
   { text, model, calls, unheard, ended }: NonNullable<StepBasis['recorded']>,
 ): CallModelResult {
-  if (calls.length > 0) return { kind: 'calls', calls: planRecorded(deps, step, calls) };
+  const order = model === NO_MODEL ? inOrder(calls) : {};
+  if (calls.length > 0) return { kind: 'calls', calls: planRecorded(deps, { ...step, ...order }, calls) };
   return {
     kind: 'answer',
     preview: deps.scrubber.preview(text, ANSWER_PREVIEW),

@@ -10,7 +10,8 @@ const WAIT_SECONDS = 90;
 
 /** This tool can be judged and shown; a runnable one is made for its call. */
 export function catalogedTool({ id, revision, definition }: CodeToolRow): Tool {
-  const { name, description, parameters, replay, outside, approval, timeout_seconds } = definition;
+  const { name, description, parameters, replay, probes, undone_by, outside, approval, timeout_seconds } =
+    definition;
   const reads = replay === 'read';
   return {
     name,
@@ -30,6 +31,13 @@ export function catalogedTool({ id, revision, definition }: CodeToolRow): Tool {
       timeoutSeconds: reads ? timeout_seconds + WAIT_SECONDS : ATTEMPT_SECONDS,
     },
     summary: (input) => JSON.stringify(input).slice(0, 300),
+    ...(undone_by !== undefined && {
+      // Its probe finds out whether a call took effect that was lost or has failed.
+      inverse: (args, { id: call, isUncertain, result }) =>
+        isUncertain && !probes
+          ? undefined
+          : { tool: undone_by, args: { call, input: args, ...(!isUncertain && { result }) } },
+    }),
     run: () => Promise.reject(new Error('a tool of a catalog does not run')),
   };
 }

@@ -20,6 +20,11 @@ export const codeToolSchema = z.strictObject({
     .describe('JSON Schema of its arguments'),
   replay: z.enum(['read', 'idempotent', 'once']).describe('What a second run would do'),
   probes: z.boolean().default(false).describe('It can find out whether a lost run took effect'),
+  undone_by: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,63}$/)
+    .optional()
+    .describe('The tool that reverses its calls: it gets `call`, `input` and `result`'),
   approval: z.boolean().default(false).describe('People decide about each call'),
   outside: z.boolean().default(false).describe('What it returns comes from others'),
   secrets: z

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
-import { isAgreed, printPlan } from '#features/projects/index.ts';
+import { isAgreed } from '#cli/agree.ts';
+import { printPlan } from '#features/projects/index.ts';
 import { readClawft } from './clawft/read-clawft.ts';
 import type { Findings, Remark } from './findings.ts';
 import { readGoclaw } from './goclaw/read-goclaw.ts';
@@ -56,7 +57,9 @@ async function run(
     printPlan(out, changes);
     printRest(context, waiting, remarks);
   }
-  const isApplied = options.plan ? false : changes.length > 0 && (await isAgreed(context, options));
+  const isApplied = options.plan
+    ? false
+    : changes.length > 0 && (await isAgreed(context, { yes: options.yes, message: 'Make these changes?' }));
   const refused = isApplied ? await applyEach(changes) : [];
   const shown = (list: readonly ImportChange[]) => list.map(({ apply: _apply, ...change }) => change);
   if (json)

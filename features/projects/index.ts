@@ -1,4 +1,4 @@
 /** Exports what other features may use of this one. */
-export { isAgreed, printPlan } from './commands/deploy.ts';
+export { printPlan } from './commands/deploy.ts';
 export { type Change, planProject } from './plan.ts';
 export type { ProjectAgent, ProjectSchedule, ProjectSkill } from './read-project.ts';

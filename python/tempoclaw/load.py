@@ -13,6 +13,7 @@ from typing import Any
 
 from ._wire import VERSION
 from .tools import MARK, Tool, ToolDefinitionError, parameters_of
+from .undo import undo_name, undo_tool
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 #: What may be beside tools: their tests, and modules that several of them share.
@@ -43,13 +44,17 @@ def load_tools(folder: Path) -> tuple[dict[str, Tool], dict[str, Any]]:
             continue
         try:
             found = _load_file(file)
-            definition = _definition_of(file, found)
+            made = {file.stem: found}
+            if found.undo is not None:
+                made[undo_name(file.stem)] = undo_tool(file.stem, found)
+            definitions = [_definition_of(name, file, one) for name, one in made.items()]
         except Problem as problem:
             at = f"tools/{file.name}" + (f":{problem.line}" if problem.line else "")
             problems.append(f"{at}: {problem}")
         else:
-            tools[file.stem] = found
-            described.append({"file": f"tools/{file.name}:{found.line}", "definition": definition})
+            tools.update(made)
+            at = f"tools/{file.name}:{found.line}"
+            described.extend({"file": at, "definition": definition} for definition in definitions)
     return tools, {"version": VERSION, "tools": described, "problems": problems}
 
 
@@ -87,18 +92,19 @@ def _line_of(error: BaseException, file: Path) -> int | None:
     return lines[-1] if lines else None
 
 
-def _definition_of(file: Path, tool: Tool) -> dict[str, Any]:
+def _definition_of(name: str, file: Path, tool: Tool) -> dict[str, Any]:
     try:
         parameters = parameters_of(tool)
     except Exception as error:
         raise Problem(_words_of(error), tool.line) from None
     return {
-        "name": file.stem,
+        "name": name,
         "language": "python",
         "description": tool.description,
         "parameters": parameters,
         "replay": tool.replay,
         "probes": tool.probe is not None,
+        **({"undone_by": undo_name(name)} if tool.undo else {}),
         "approval": tool.approval,
         "outside": tool.outside,
         "secrets": list(tool.secrets),

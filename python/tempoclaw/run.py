@@ -67,7 +67,7 @@ class Activities:
                 raise value
             if kind == "late":
                 return _failure("Timeout", f"it was not done within {tool.timeout} s")
-            return {"ok": True, "text": _hide(request, _text_of(value))}
+            return {"ok": True, "text": _hide(request, text_of(value))}
         except _Refused as refused:
             return _failure(refused.code, str(refused))
         except Exception as error:
@@ -89,7 +89,7 @@ class Activities:
             raise RuntimeError(f"the probe was not done within {tool.timeout} s")
         if value is None:
             return {"nothing": True}
-        return {"ok": True, "text": _hide(request, _text_of(value))}
+        return {"ok": True, "text": _hide(request, text_of(value))}
 
     def _parse(self, request: dict[str, Any]) -> tuple[Tool, BaseModel]:
         tool = self._tools.get(request["tool"])
@@ -201,7 +201,7 @@ def _failure(code: str, words: str) -> dict[str, Any]:
     return {"ok": False, "code": code, "message": _cut(words, wire.MAX_MESSAGE)[0]}
 
 
-def _text_of(value: Any) -> str:
+def text_of(value: Any) -> str:
     if value is None:
         return "Done."
     text = value if isinstance(value, str) else _json_of(value)

@@ -40,6 +40,9 @@ class Context:
     call: str
     #: Set when the turn is stopped, the time is over or this program ends. An async tool is also cancelled.
     signal: threading.Event = field(default_factory=threading.Event, repr=False)
+    #: For an undo: what the tool or its probe returned, as models read it, and the call that is reversed.
+    result: str | None = None
+    undoes: Context | None = None
 
     @property
     def cancelled(self) -> bool:
@@ -55,6 +58,7 @@ class Tool:
     model_name: str | None
     replay: str
     probe: Callable[..., Any] | None
+    undo: Callable[..., Any] | None
     approval: bool
     outside: bool
     secrets: tuple[str, ...]
@@ -78,6 +82,7 @@ def tool(
     secrets: Sequence[str] = (),
     timeout: int = 60,
     probe: Callable[..., Any] | None = None,
+    undo: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Makes a function, sync or async, the tool of its file.
 
@@ -93,6 +98,8 @@ def tool(
     timeout: seconds for one run, up to a day.
     probe: for "once": finds out after a crash whether the call took effect. It has parameters of the same names, and
         returns what the tool would have returned, or None when nothing has happened. It must not change anything.
+    undo: reverses a call that has taken effect. It has parameters of the same names; its context has `result` and
+        `undoes`. It is a tool of its own, `undo_NAME`, with the same approval.
     """
 
     def define(function: Function) -> Function:
@@ -104,8 +111,13 @@ def tool(
         if not words:
             raise ToolDefinitionError("it needs a docstring, which the model reads")
         model, model_name = _arguments_of(function)
-        if probe is not None:
-            _check_probe(probe, replay, {model_name} if model_name else set(model.model_fields))
+        names = {model_name} if model_name else set(model.model_fields)
+        if probe is not None and replay != "once":
+            raise ToolDefinitionError("only a tool that may run once has a probe")
+        if undo is not None and replay == "read":
+            raise ToolDefinitionError("a tool that only reads has no undo")
+        _check_parameters("probe", probe, names)
+        _check_parameters("undo", undo, names)
         if isinstance(secrets, str):
             raise ToolDefinitionError("secrets must be a list of names")
         made = Tool(
@@ -115,6 +127,7 @@ def tool(
             model_name=model_name,
             replay=replay,
             probe=probe,
+            undo=undo,
             approval=approval,
             outside=outside,
             secrets=tuple(secrets),
@@ -177,14 +190,14 @@ def _described(hint: Any) -> Any:
     return Annotated[(kind, *described)]
 
 
-def _check_probe(probe: Callable[..., Any], replay: str, names: set[str]) -> None:
-    if replay != "once":
-        raise ToolDefinitionError("only a tool that may run once has a probe")
-    if not callable(probe):
-        raise ToolDefinitionError("probe must be a function")
-    unknown = set(inspect.signature(probe).parameters) - names - {CONTEXT}
+def _check_parameters(what: str, function: Callable[..., Any] | None, names: set[str]) -> None:
+    if function is None:
+        return
+    if not callable(function):
+        raise ToolDefinitionError(f"{what} must be a function")
+    unknown = set(inspect.signature(function).parameters) - names - {CONTEXT}
     if unknown:
-        raise ToolDefinitionError(f"the probe has parameters that the tool lacks: {', '.join(sorted(unknown))}")
+        raise ToolDefinitionError(f"the {what} has parameters that the tool lacks: {', '.join(sorted(unknown))}")
 
 
 _SCHEMAS_BY_NAME = ("properties", "patternProperties")

@@ -8,6 +8,7 @@ import { NOT_STARTED } from '#temporal/activity-once.ts';
 import { HOST_LIMITS, HOST_WORK, type HostRequest, type HostResult, hostWorkPlace } from '../contract.ts';
 import { hostRequestSchema } from '../schema.ts';
 import type { CodeTool, ToolContext } from '../sdk/tool.ts';
+import { textOf } from './output-text.ts';
 
 type Tools = ReadonlyMap<string, CodeTool>;
 
@@ -133,18 +134,6 @@ async function withinTime(
 
 function secondsOf({ timeout = 60 }: CodeTool): number {
   return timeout;
-}
-
-function textOf(output: unknown): string {
-  const text =
-    output === undefined || output === null
-      ? 'Done.'
-      : typeof output === 'string'
-        ? output
-        : (JSON.stringify(output) ?? String(output));
-  return text.length <= HOST_LIMITS.output
-    ? text
-    : `${text.slice(0, HOST_LIMITS.output)}\n[cut: it returned ${text.length} characters]`;
 }
 
 /** Workers hide all secrets of the tenant; this hides them before they leave the process. */

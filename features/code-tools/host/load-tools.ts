@@ -9,6 +9,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { CODE_TOOL, CODE_TOOLS, type CodeTool, type CodeTools } from '../sdk/tool.ts';
+import { createUndoTool, undoToolName } from './undo-tool.ts';
 import { type CodeToolDefinition, codeToolSchema } from '../schema.ts';
 
 export interface LoadedTool {
@@ -65,7 +66,11 @@ async function loadFile(file: string): Promise<readonly LoadedTool[] | string> {
   }
   if (!isCodeTool(made)) return 'its default export must be made with tool({ … }) or openapi(…) of tempoclaw';
   const loaded = problemOf(made) ?? loadedTool(name, made, hashOf(file));
-  return typeof loaded === 'string' ? loaded : [loaded];
+  if (typeof loaded === 'string') return loaded;
+  const undo = createUndoTool(name, made);
+  const reversal = undo && loadedTool(undoToolName(name), undo, hashOf(file));
+  if (typeof reversal === 'string') return reversal;
+  return reversal ? [loaded, reversal] : [loaded];
 }
 
 async function loadSeveral(
@@ -95,6 +100,7 @@ function loadedTool(name: string, tool: CodeTool, hash: string): LoadedTool | st
     parameters: tool.parameters ?? parametersOf(tool.input),
     replay,
     probes: probe !== undefined,
+    ...(tool.undo && { undone_by: undoToolName(name) }),
     approval,
     outside,
     secrets,
@@ -114,9 +120,10 @@ function isCodeTool(value: unknown): value is CodeTool {
   return typeof value === 'object' && value !== null && CODE_TOOL in value;
 }
 
-function problemOf({ run, probe, replay, input }: CodeTool): string | undefined {
+function problemOf({ run, probe, undo, replay, input }: CodeTool): string | undefined {
   if (typeof run !== 'function') return 'run must be a function';
   if (probe !== undefined && replay !== 'once') return 'only a tool that may run once has a probe';
+  if (undo !== undefined && replay === 'read') return 'a tool that only reads has no undo';
   if (!(input instanceof z.ZodObject) && parametersOf(input)['type'] !== 'object')
     return 'input must be z.object({ … })';
   const fields = Object.entries(parametersOf(input)['properties'] ?? {});

@@ -48,6 +48,19 @@ export interface ToolSpec<Input extends z.ZodType> {
    * or undefined when nothing has happened; then the call runs again. It must not change anything.
    */
   readonly probe?: (input: z.output<Input>, context: ToolContext) => unknown;
+  /**
+   * Reverses a call that has taken effect. It is a tool of its own, `undo_NAME`, that `tempoclaw undo TURN` calls; rules
+   * and approvals apply to it as to this one, and its second run would do the same as this one's.
+   */
+  readonly undo?: (input: z.output<Input>, context: UndoContext) => unknown;
+}
+
+/** A call that is reversed; `call` and `idempotencyKey` are those of the reversal. */
+export interface UndoContext extends ToolContext {
+  /** The id of the call, and the key that it had. */
+  readonly undoes: { readonly call: string; readonly idempotencyKey: string };
+  /** What `run` or `probe` returned, as models read it. */
+  readonly result: string;
 }
 
 /** Marks what `tool` has made, whichever copy of this module made it. */

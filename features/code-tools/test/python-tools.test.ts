@@ -46,6 +46,18 @@ def refund(order: Order, context: Context):
     note("refund " + order)
     return f"{order} by {context.agent} with {context.secrets['stripe']} as {context.idempotency_key}"
 `,
+  rent: `def cancel(order: str, context: Context):
+    note(f"cancel {order}: {context.result} {context.undoes.call in context.undoes.idempotency_key}")
+async def find(order: str):
+    return "rented " + order if order == "broken" else None
+@tool(replay="once", probe=find, undo=cancel)
+def rent(order: Order):
+    """Rents."""
+    if order == "broken":
+        raise RuntimeError("broken")
+    note("rent " + order)
+    return "rented " + order
+`,
   store: `@tool(replay="idempotent")
 def store(order: Order, context: Context):
     """Stores."""
@@ -195,6 +207,19 @@ describe('IN-12 tools written in Python', { skip, timeout: 300_000 }, () => {
     assert.match(String(result), /LookupError: no order F1 for \[/);
     assert.doesNotMatch(`${String(result)}${output}`, /sk-live/);
     assert.match(output, /fail\.py", line \d+, in fail/);
+  });
+
+  it('DU-9 are reversed by their undo, after their probe when it is not known whether they took effect', async () => {
+    for (const [order, result] of [
+      ['room', 'rented room'],
+      ['broken', 'rented broken'],
+    ]) {
+      const turn = await started('rented', 'rent', { order });
+      await ended(turn);
+      const { body } = await stack.ask('POST', `/v1/turns/${turn}/undo?wait=60`, { body: {} });
+      assert.equal(body.calls[0].action, 'reversed', JSON.stringify(body));
+      assert.equal(times(`cancel ${order}: ${result} True`), 1, witness());
+    }
   });
 
   it('whose process is killed run again, are what a probe finds, or are unknown, as they say', async () => {

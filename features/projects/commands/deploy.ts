@@ -1,8 +1,8 @@
 /** Implements `tempoclaw deploy`: shows how an installation differs from a folder, and makes it the same. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { confirm, isCancel } from '@clack/prompts';
 import type { Command } from 'commander';
+import { isAgreed } from '#cli/agree.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { type Output, printJson } from '#cli/output.ts';
@@ -34,7 +34,9 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
   const changes = [...tools, ...(await planProject(client, project))];
   const shown = changes.map(({ apply: _apply, ...change }) => change);
   if (!json) printPlan(out, changes);
-  const isApplied = options.plan ? false : changes.length > 0 && (await isAgreed(context, options));
+  const isApplied = options.plan
+    ? false
+    : changes.length > 0 && (await isAgreed(context, { yes: options.yes, message: 'Make these changes?' }));
   if (isApplied) {
     // Agents and schedules may need the tools.
     if (tools.length > 0) await registerTools(client, host, definitions);
@@ -72,18 +74,4 @@ export function printPlan(out: Output, changes: readonly Change[]): void {
 /** One after the other, so that an error names the first that failed. Safe to repeat. */
 export async function applyChanges(changes: readonly Change[]): Promise<void> {
   for (const { apply } of changes) await apply?.();
-}
-
-export async function isAgreed(
-  { canAsk }: CommandContext,
-  { yes }: Pick<DeployOptions, 'yes'>,
-): Promise<boolean> {
-  if (yes) return true;
-  if (!canAsk)
-    throw new CliError('Nobody can be asked here; nothing was changed.', {
-      code: 'NotAgreed',
-      remedy: 'Give --yes, or --plan to see only what would change.',
-    });
-  const answer = await confirm({ message: 'Make these changes?', output: process.stderr });
-  return answer === true && !isCancel(answer);
 }
