@@ -65,7 +65,8 @@ function planEffect(
 ): PlannedReversal {
   const isUncertain = call.ok !== true;
   const by = inverse?.(call.args, { id: call.id, result: call.result ?? '', isUncertain });
-  const before = call.reversal ? `the turn ${call.reversal.turn} could not reverse it` : null;
+  const { reversal } = call;
+  const before = reversal?.status === 'failed' ? `the turn ${reversal.turn} could not reverse it` : null;
   if (by) return plan('reverse', before, by);
   if (isUncertain)
     return plan('unknown', `it ended with ${call.code ?? 'an error'}; look whether it had an effect`);

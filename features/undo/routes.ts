@@ -54,13 +54,13 @@ async function submit(
   const { tenant } = caller;
   const db = forTenant(deps.pool, tenant);
   const toolOf = await toolsOf(deps, caller, turn);
-  const fresh = `msg_${randomBytes(16).toString('hex')}`;
-  let chosen: readonly Chosen[] = [];
-  const { message } = await claimUndo(db, turn, (rows) => {
+  const { message, chosen } = await claimUndo(db, turn, (rows) => {
     const plan = planRows(deps, tenant, rows, toolOf);
     const left = leftBehind(plan, rows);
-    chosen = left?.chosen ?? choose(plan, requested);
-    return { message: left?.message ?? fresh, calls: chosen.map(({ id }) => id) };
+    if (left) return { ...left, calls: [] };
+    const fresh = choose(plan, requested);
+    const id = `msg_${randomBytes(16).toString('hex')}`;
+    return { message: id, chosen: fresh, calls: fresh.map((one) => one.id) };
   });
   const [running] = (await readCallsToUndo(db, turn.id)).map(reversalOf).filter((one) => one !== null);
   if (chosen.length === 0) return running?.turn;
@@ -97,7 +97,10 @@ function planRows(
   return planUndo(calls, toolOf);
 }
 
-/** Calls that an earlier request has claimed and not submitted, because its process ended in between. */
+/**
+ * Calls that an earlier request has claimed and not submitted, because its process ended in between, or not yet. The
+ * same message is submitted again, so it must have the same calls. @throws Failure Conflict when it cannot
+ */
 function leftBehind(
   plan: readonly PlannedReversal[],
   rows: readonly UndoRow[],
@@ -107,8 +110,15 @@ function leftBehind(
   if (turn === undefined) return undefined;
   const nth = new Map(rows.map((row) => [row.id, Number(row.undo_call?.split('.').at(-1) ?? 0)]));
   const chosen = absent
-    .flatMap(({ call, by }) => (by && call.reversal?.turn === turn ? [{ id: call.id, by }] : []))
-    .toSorted((a, b) => (nth.get(a.id) ?? 0) - (nth.get(b.id) ?? 0));
+    .filter(({ call }) => call.reversal?.turn === turn)
+    .map(({ call, by, reason }) => {
+      if (by) return { id: call.id, by };
+      throw new Failure(
+        'Conflict',
+        `An undo was cut off, and ${call.id} can no longer be reversed: ${reason}`,
+      );
+    })
+    .toSorted((one, other) => (nth.get(one.id) ?? 0) - (nth.get(other.id) ?? 0));
   return { message: turn.replace(/^turn_/, 'msg_'), chosen };
 }
 
