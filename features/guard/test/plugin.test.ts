@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { createLossyProxy } from '#test/support/lossy-proxy.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -129,6 +130,31 @@ describe('workflows with TempoClawPlugin', { timeout: 300_000 }, () => {
       assert.equal((await shop.effects(`refund ${order}`)).length, side === 'after' ? 1 : 0);
       assert.equal((await callOf(workflow)).outcome, 'unknown');
     });
+
+  it('DU-1 a call is asked about, run and recorded once when replies of the API are lost', async () => {
+    const proxy = await createLossyProxy(Number(new URL(stack.url).port));
+    await shop.killWorker();
+    await shop.startWorker({ url: `http://127.0.0.1:${proxy.port}` });
+    try {
+      proxy.lose(2);
+      const waits = await shop.start('refundOrder', 'ask-lost', 5);
+      await decide(waits, { decision: 'approve' });
+      assert.match(String(await waits.result()), /^refunded 5/);
+      const runs = await shop.start('refundOrder', 'hold-after-lost', 5);
+      await held('hold-after-lost');
+      proxy.lose(2);
+      await shop.note('release hold-after-lost');
+      assert.match(String(await runs.result()), /^refunded 5/);
+      for (const workflow of [waits, runs]) assert.equal((await callOf(workflow)).outcome, 'ok');
+      assert.equal((await shop.effects('refund ask-lost')).length, 1);
+      assert.equal((await shop.effects('refund hold-after-lost')).length, 1);
+      assert.equal(proxy.lost(), 4);
+    } finally {
+      await shop.killWorker();
+      await proxy.close();
+      await shop.startWorker();
+    }
+  });
 
   it('DU-2 a call that only reads runs again after a kill', async () => {
     const workflow = await shop.start('searchOrders', 'hold-after-search');
