@@ -166,10 +166,15 @@ function fromFastify(error: unknown): Failure | undefined {
 /**
  * Maps SQLSTATE class 22: a value that Postgres cannot store passed the schemas, and the caller can still change it.
  */
+/** Routes look up what a request names first, so it is missing only when it was removed at that moment. */
+const FOREIGN_KEY_VIOLATION = '23503';
+
 function fromPostgres(error: unknown): Failure | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   if (error.code.startsWith('22'))
     return new Failure('InvalidInput', 'The request holds a value that cannot be kept');
+  if (error.code === FOREIGN_KEY_VIOLATION)
+    return new Failure('Conflict', 'Something that the request names was removed meanwhile; read it again');
   return undefined;
 }
 
