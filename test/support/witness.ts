@@ -118,7 +118,8 @@ async function checkCalls(
   if (call.ok) assert.equal(times, 1, `I3: ${call.id} is done and its effect did not happen`);
   if (saysItHasNotRun(call))
     assert.equal(times, 0, `I3: ${call.id} says ${call.code} and its effect happened`);
-  else if (!call.ok) assert.match(call.code ?? '', /^(OutcomeUnknown|Cancelled)$/, `I3: ${call.id}`);
+  else if (!call.ok)
+    assert.match(call.code ?? '', /^(OutcomeUnknown|Cancelled)$/, `I3: ${call.id}: ${call.result}`);
   if (call.verdict === 'ask' && (times > 0 || call.ok))
     assert.deepEqual(
       [call.approval, call.used, call.same],
