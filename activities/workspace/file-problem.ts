@@ -1,6 +1,7 @@
 /** Why a file could not be used, in words for the model. Only this module maps errno to tool errors. */
 import type { ToolErrorCode } from '#domain/errors.ts';
 import { type ToolFailure, type ToolResult, toolError } from '#domain/tool.ts';
+import { isTransient } from '#store/postgres/pool.ts';
 
 /** Thrown by functions that read and write files and media; tools convert it to a value with `withFileProblems`. */
 export class FileProblem extends Error {
@@ -40,6 +41,8 @@ export function errnoOf(error: unknown): string | undefined {
 /** `doing` is a phrase such as `failed to read file`; `path` is shown as the model wrote it, never the host's path. */
 export function fileProblem(error: unknown, doing: string, path: string): FileProblem {
   if (error instanceof FileProblem) return error;
+  // Of Postgres, which says who has the file, and not of the file: the call may run again.
+  if (isTransient(error)) throw error;
   const errno = errnoOf(error);
   if (errno === undefined) throw error;
   const [code, words] = WORDS[errno] ?? (['ExecutionFailed', `the system answered ${errno}`] as const);
