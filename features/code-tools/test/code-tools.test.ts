@@ -1,6 +1,6 @@
 /** Tools written in TypeScript, served by a real process, called by an agent's turn, and killed (IN-12, DU-2). */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import type { CallRow } from '#test/support/live-worker.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { startToolHost } from './tool-host.ts';
 
 const SECRET = 'sk-live-0123456789-abcdef';
 
@@ -50,7 +51,7 @@ describe('IN-12 tools written in TypeScript', { timeout: 200_000 }, () => {
       writeFileSync(join(folder, 'tools', `${name}.ts`), `${HEAD}export default ${text};\n`);
     stack = await startStack();
     await stack.ask('PUT', '/v1/secrets/stripe', { body: { value: SECRET } });
-    host = await serve();
+    host = (await startToolHost(stack, folder, 'shop')).child;
   });
   after(async () => {
     host?.kill('SIGKILL');
@@ -58,30 +59,6 @@ describe('IN-12 tools written in TypeScript', { timeout: 200_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs `tempoclaw tools serve` until it takes calls. */
-  async function serve(): Promise<ChildProcess> {
-    const args = ['bin/tempoclaw.js', 'tools', 'serve', folder, '--host', 'shop', '--url', stack.url];
-    const child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        TEMPOCLAW_API_KEY: stack.key,
-        TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
-        WITNESS: join(folder, 'log'),
-      },
-    });
-    let output = '';
-    const isReady = new Promise<boolean>((resolve) => {
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (data: Buffer) => {
-          output += data.toString();
-          if (output.includes('Ctrl-C ends it')) resolve(true);
-        });
-      child.once('exit', () => resolve(false));
-    });
-    assert.ok(await isReady, output);
-    return child;
-  }
   async function started(session: string, tool: string, order: string): Promise<string> {
     const text = `${tool} ${JSON.stringify({ order })}`;
     const { body } = await stack.ask('POST', `/v1/sessions/${session}/messages`, { body: { text } });
@@ -98,7 +75,7 @@ describe('IN-12 tools written in TypeScript', { timeout: 200_000 }, () => {
     for (const order of turns.keys()) assert.ok(await eventually(hangs(order)), `${order}: ${witness()}`);
     host.kill('SIGKILL');
     await once(host, 'exit');
-    host = await serve();
+    host = (await startToolHost(stack, folder, 'shop')).child;
     const rows = await Promise.all(
       [...turns].map(async ([order, turn]) => [order, await ended(turn)] as const),
     );

@@ -1,6 +1,5 @@
 /** Tools written in Python, served beside one in TypeScript, called by an agent's turn, and killed (IN-12, DU-2). */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import type { CallRow } from '#test/support/live-worker.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
 import { addPackageTo, skipWithoutPython } from '#test/support/python.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { startToolHost, type ToolHost } from './tool-host.ts';
 
 const SECRET = 'sk-live-0123456789-abcdef';
 
@@ -107,8 +107,7 @@ const skip = await skipWithoutPython();
 describe('IN-12 tools written in Python', { skip, timeout: 300_000 }, () => {
   let stack: Stack;
   let folder: string;
-  let host: ChildProcess;
-  let output = '';
+  let program: ToolHost;
   const witness = (): string =>
     existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8') : '';
   const times = (line: string): number => witness().split(`${line}\n`).length - 1;
@@ -125,36 +124,14 @@ describe('IN-12 tools written in Python', { skip, timeout: 300_000 }, () => {
     await addPackageTo(folder);
     stack = await startStack();
     await stack.ask('PUT', '/v1/secrets/stripe', { body: { value: SECRET } });
-    host = await serve();
+    program = await startToolHost(stack, folder, 'python-shop');
   });
   after(async () => {
-    host?.kill('SIGKILL');
+    program?.child.kill('SIGKILL');
     await stack?.stop();
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs `tempoclaw tools serve` until it takes calls. */
-  async function serve(): Promise<ChildProcess> {
-    const args = ['bin/tempoclaw.js', 'tools', 'serve', folder, '--host', 'python-shop', '--url', stack.url];
-    const child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        TEMPOCLAW_API_KEY: stack.key,
-        TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
-        WITNESS: join(folder, 'log'),
-      },
-    });
-    output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (data: Buffer) => {
-        output += data.toString();
-      });
-    const isReady = (): boolean => output.includes('Ctrl-C ends it') || child.exitCode !== null;
-    assert.ok(await eventually(isReady, 60_000), output);
-    assert.equal(child.exitCode, null, output);
-    return child;
-  }
   async function started(session: string, tool: string, input: object): Promise<string> {
     const text = `${tool} ${JSON.stringify(input)}`;
     const { body } = await stack.ask('POST', `/v1/sessions/py-${session}/messages`, { body: { text } });
@@ -205,8 +182,8 @@ describe('IN-12 tools written in Python', { skip, timeout: 300_000 }, () => {
     const { ok, code, result } = await ended(await started('fail', 'fail', { order: 'F1' }));
     assert.deepEqual([ok, code], [false, 'ExecutionFailed']);
     assert.match(String(result), /LookupError: no order F1 for \[/);
-    assert.doesNotMatch(`${String(result)}${output}`, /sk-live/);
-    assert.match(output, /fail\.py", line \d+, in fail/);
+    assert.doesNotMatch(`${String(result)}${program.output()}`, /sk-live/);
+    assert.match(program.output(), /fail\.py", line \d+, in fail/);
   });
 
   it('DU-9 are reversed by their undo, after their probe when it is not known whether they took effect', async () => {
@@ -246,13 +223,13 @@ describe('IN-12 tools written in Python', { skip, timeout: 300_000 }, () => {
     });
     const lines = ['pay pay1', 'ship ship1', 'ship late1', 'look slow1', 'store keep1', 'ship bad1'];
     assert.deepEqual(lines.map(times), [1, 1, 1, 2, 2, 1]);
-    assert.match(output, /The process of the Python tools has ended; it starts again/);
+    assert.match(program.output(), /The process of the Python tools has ended; it starts again/);
     const probe = `tool/${stack.tenant}/${rows['bad1']?.id}/1/probe`;
     const { activity } = stack.worker.client;
     const record = JSON.stringify(await activity.getHandle(probe).describe({ includeLastFailure: true }));
     assert.match(record, /ship has failed; its process says why/);
     assert.doesNotMatch(record, /cannot find|bad1/);
-    assert.match(output, /ValueError: cannot find bad1/);
+    assert.match(program.output(), /ValueError: cannot find bad1/);
   });
 
   it('are stopped with the turn, and when their time is over', async () => {
@@ -269,21 +246,21 @@ describe('IN-12 tools written in Python', { skip, timeout: 300_000 }, () => {
     const file = join(folder, 'tools/pay.py');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace('"paid"', '"paid twice"'));
-    const over = once(host, 'exit');
+    const over = once(program.child, 'exit');
     const [pid = assert.fail('no process')] = pythons();
     process.kill(pid, 'SIGKILL');
-    assert.deepEqual(await over, [1, null], output);
-    assert.match(output, /have changed since they were registered/);
+    assert.deepEqual(await over, [1, null], program.output());
+    assert.match(program.output(), /have changed since they were registered/);
     assert.equal(pythons().length, 0);
-    host = await serve();
+    program = await startToolHost(stack, folder, 'python-shop');
   });
 
   it('end with the program that started them, also when it is killed', async () => {
-    host.kill('SIGKILL');
-    assert.ok(await eventually(() => pythons().length === 0), output);
-    host = await serve();
-    host.kill('SIGINT');
-    assert.deepEqual(await once(host, 'exit'), [0, null], output);
+    program.child.kill('SIGKILL');
+    assert.ok(await eventually(() => pythons().length === 0), program.output());
+    program = await startToolHost(stack, folder, 'python-shop');
+    program.child.kill('SIGINT');
+    assert.deepEqual(await once(program.child, 'exit'), [0, null], program.output());
     assert.equal(pythons().length, 0);
   });
 });
