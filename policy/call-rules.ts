@@ -185,7 +185,9 @@ export function createCallRules(deps: {
 
   return {
     offered(scope, catalog = deps.catalog) {
-      const tools = catalog.list().filter((tool) => grantDenial(tool, scope) === undefined);
+      const tools = catalog
+        .list()
+        .filter((tool) => !tool.isReversal && grantDenial(tool, scope) === undefined);
       return effectiveTools(tools.map(factOf), layersOf(scope));
     },
 

@@ -10,8 +10,18 @@ const WAIT_SECONDS = 90;
 
 /** This tool can be judged and shown; a runnable one is made for its call. */
 export function catalogedTool({ id, revision, definition }: CodeToolRow): Tool {
-  const { name, description, parameters, replay, probes, undone_by, outside, approval, timeout_seconds } =
-    definition;
+  const {
+    name,
+    description,
+    parameters,
+    replay,
+    probes,
+    undone_by,
+    undoes,
+    outside,
+    approval,
+    timeout_seconds,
+  } = definition;
   const reads = replay === 'read';
   return {
     name,
@@ -31,6 +41,7 @@ export function catalogedTool({ id, revision, definition }: CodeToolRow): Tool {
       timeoutSeconds: reads ? timeout_seconds + WAIT_SECONDS : ATTEMPT_SECONDS,
     },
     summary: (input) => JSON.stringify(input).slice(0, 300),
+    ...(undoes !== undefined && { isReversal: true as const }),
     ...(undone_by !== undefined && {
       // Its probe finds out whether a call took effect that was lost or has failed.
       inverse: (args, { id: call, isUncertain, result }) =>

@@ -25,6 +25,11 @@ export const codeToolSchema = z.strictObject({
     .regex(/^[a-z][a-z0-9_]{0,63}$/)
     .optional()
     .describe('The tool that reverses its calls: it gets `call`, `input` and `result`'),
+  undoes: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,63}$/)
+    .optional()
+    .describe('The tool whose calls it reverses: only an undo calls it'),
   approval: z.boolean().default(false).describe('People decide about each call'),
   outside: z.boolean().default(false).describe('What it returns comes from others'),
   secrets: z

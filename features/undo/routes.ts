@@ -54,16 +54,16 @@ async function submit(
   const { tenant } = caller;
   const db = forTenant(deps.pool, tenant);
   const toolOf = await toolsOf(deps, caller, turn);
-  const { message, chosen } = await claimUndo(db, turn, (rows) => {
+  const { message, chosen, running } = await claimUndo(db, turn, (rows) => {
     const plan = planRows(deps, tenant, rows, toolOf);
     const left = leftBehind(plan, rows);
-    if (left) return { ...left, calls: [] };
+    const running = plan.find(({ call }) => call.reversal)?.call.reversal?.turn;
+    if (left) return { ...left, calls: [], running };
     const fresh = choose(plan, requested);
     const id = `msg_${randomBytes(16).toString('hex')}`;
-    return { message: id, chosen: fresh, calls: fresh.map((one) => one.id) };
+    return { message: id, chosen: fresh, calls: fresh.map((one) => one.id), running };
   });
-  const [running] = (await readCallsToUndo(db, turn.id)).map(reversalOf).filter((one) => one !== null);
-  if (chosen.length === 0) return running?.turn;
+  if (chosen.length === 0) return running;
   await submitMessage(deps, tenant, {
     id: message,
     repeatable: true,

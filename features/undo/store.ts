@@ -1,7 +1,7 @@
 /** Which calls reverse the calls of a turn: read, and claimed, under the lock of the session. */
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { callIdOf, turnIdOf } from '#domain/ids.ts';
-import { execute, readRows } from '#store/postgres/statements.ts';
+import { affects, execute, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import { lockSession } from '#store/turns/session-writes.ts';
@@ -74,4 +74,10 @@ export function claimUndo<Chosen extends UndoClaim>(
     }
     return chosen;
   });
+}
+
+/** Whether the call is the one that reverses the other. */
+export function isClaimed(db: TenantDb, call: string, by: string): Promise<boolean> {
+  return affects(db)`
+    select from undone_calls where tenant_id = ${db} and call_id = ${call} and undo_call_id = ${by}`;
 }

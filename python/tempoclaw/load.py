@@ -105,6 +105,7 @@ def _definition_of(name: str, file: Path, tool: Tool) -> dict[str, Any]:
         "replay": tool.replay,
         "probes": tool.probe is not None,
         **({"undone_by": undo_name(name)} if tool.undo else {}),
+        **({"undoes": file.stem} if name != file.stem else {}),
         "approval": tool.approval,
         "outside": tool.outside,
         "secrets": list(tool.secrets),

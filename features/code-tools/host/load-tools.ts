@@ -68,7 +68,7 @@ async function loadFile(file: string): Promise<readonly LoadedTool[] | string> {
   const loaded = problemOf(made) ?? loadedTool(name, made, hashOf(file));
   if (typeof loaded === 'string') return loaded;
   const undo = createUndoTool(name, made);
-  const reversal = undo && loadedTool(undoToolName(name), undo, hashOf(file));
+  const reversal = undo && loadedTool(undoToolName(name), undo, hashOf(file), name);
   if (typeof reversal === 'string') return reversal;
   return reversal ? [loaded, reversal] : [loaded];
 }
@@ -91,8 +91,8 @@ async function loadSeveral(
   return loaded.flatMap(({ loaded: one }) => (typeof one === 'string' ? [] : one));
 }
 
-/** The tool with its definition, or what is wrong with it. */
-function loadedTool(name: string, tool: CodeTool, hash: string): LoadedTool | string {
+/** The tool with its definition, or what is wrong with it. `undoes`: the tool whose calls it reverses. */
+function loadedTool(name: string, tool: CodeTool, hash: string, undoes?: string): LoadedTool | string {
   const { description, replay, probe, approval = false, outside = false, secrets = [], timeout = 60 } = tool;
   const parsed = codeToolSchema.safeParse({
     name,
@@ -101,6 +101,7 @@ function loadedTool(name: string, tool: CodeTool, hash: string): LoadedTool | st
     replay,
     probes: probe !== undefined,
     ...(tool.undo && { undone_by: undoToolName(name) }),
+    ...(undoes !== undefined && { undoes }),
     approval,
     outside,
     secrets,

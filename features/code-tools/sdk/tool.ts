@@ -49,7 +49,7 @@ export interface ToolSpec<Input extends z.ZodType> {
    */
   readonly probe?: (input: z.output<Input>, context: ToolContext) => unknown;
   /**
-   * Reverses a call that has taken effect. It is a tool of its own, `undo_NAME`, that `tempoclaw undo TURN` calls; rules
+   * Reverses a call that has taken effect. It is a tool of its own, `undo_NAME`, that only `tempoclaw undo TURN` calls; rules
    * and approvals apply to it as to this one, and its second run would do the same as this one's.
    */
   readonly undo?: (input: z.output<Input>, context: UndoContext) => unknown;

@@ -1,11 +1,12 @@
 /** DU-9, IN-12: calls of tools that people have written are reversed by their `undo`, also those that were lost. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { startToolHost } from '#features/code-tools/test/tool-host.ts';
 import { eventually } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -55,7 +56,7 @@ describe('DU-9 undo of tools in TypeScript', { timeout: 200_000 }, () => {
     writeFileSync(join(folder, 'tools', 'book.ts'), TOOL);
     writeFileSync(join(folder, 'tools', 'letter.ts'), ALONE);
     stack = await startStack();
-    host = await serve();
+    host = (await startToolHost(stack, folder, 'hotel')).child;
   });
   after(async () => {
     host?.kill('SIGKILL');
@@ -63,33 +64,13 @@ describe('DU-9 undo of tools in TypeScript', { timeout: 200_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs `tempoclaw tools serve` until it takes calls. */
-  async function serve(): Promise<ChildProcess> {
-    const args = ['bin/tempoclaw.js', 'tools', 'serve', folder, '--host', 'hotel', '--url', stack.url];
-    const child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        TEMPOCLAW_API_KEY: stack.key,
-        TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
-        WITNESS: join(folder, 'log'),
-      },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (data: Buffer) => {
-        output += data.toString();
-      });
-    assert.ok(await eventually(() => output.includes('Ctrl-C ends it')), output);
-    return child;
-  }
   /** Says it, kills the host when the call hangs, and starts it again. */
   async function killed(room: string): Promise<string> {
     const turn = await say([`book ${JSON.stringify({ room })}`]);
     assert.ok(await eventually(() => existsSync(join(folder, `log.${room}`))));
     host.kill('SIGKILL');
     await once(host, 'exit');
-    host = await serve();
+    host = (await startToolHost(stack, folder, 'hotel')).child;
     await stack.worker.ended(turn);
     return turn;
   }
@@ -116,6 +97,22 @@ describe('DU-9 undo of tools in TypeScript', { timeout: 200_000 }, () => {
     assert.deepEqual(await undo(turn), ['book reversed', 'book reversed']);
     assert.equal(lines().at(-1), 'cancel booking of broken');
     assert.ok(!lines().includes('cancel booking of refused'));
+  });
+
+  it('R1 lets nobody else reverse: neither a model nor a person with a key', async () => {
+    const turn = await say(['book {"room":"kept"}']);
+    await stack.worker.ended(turn);
+    const { body } = await stack.ask('GET', `/v1/turns/${turn}/undo`);
+    const { args } = body.calls[0].by;
+    const before = lines();
+    const forged = await say([`undo_book ${JSON.stringify(args)}`]);
+    await stack.worker.ended(forged);
+    const [call] = await stack.worker.calls(forged);
+    assert.equal(call?.code, 'PermissionDenied');
+    const invoked = await stack.ask('POST', '/v1/tools/undo_book/invoke', { body: { args } });
+    assert.equal(invoked.body.code, 'PermissionDenied');
+    assert.deepEqual(lines(), before);
+    assert.deepEqual(await undo(turn), ['book reversed']);
   });
 
   it('reverses a call once whose process was killed after its effect', async () => {
