@@ -13,8 +13,9 @@ import { startLiveWorker } from '#test/support/live-worker.ts';
 import { pythonWithTemporal } from '#test/support/python.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
 
+// The SDK's threads can outlive its client and abort an interpreter that ends (temporalio/sdk-python#300).
 const MAIN = `
-import asyncio, json, sys
+import asyncio, json, os, sys
 from temporalio.client import Client
 from temporalio.worker import Worker
 from agents import AskAgent
@@ -22,9 +23,10 @@ from agents import AskAgent
 async def main(address, namespace, *args):
     client = await Client.connect(address, namespace=namespace)
     async with Worker(client, task_queue="python", workflows=[AskAgent]):
-        print(json.dumps(await client.execute_workflow(AskAgent.run, args=args, id=args[0], task_queue="python")))
+        print(json.dumps(await client.execute_workflow(AskAgent.run, args=args, id=args[0], task_queue="python")), flush=True)
 
 asyncio.run(main(*sys.argv[1:]))
+os._exit(0)
 `;
 
 // This may be omitted only if Python itself is missing, and never on CI.
