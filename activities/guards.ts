@@ -3,6 +3,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { HookAnswer, HookRun } from '#domain/turn/hook.ts';
 import { HOOK_LIMITS } from '#domain/schema/hook.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
+import { hasStandIns } from '#domain/turn/stand-ins.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ToolFailure } from '#domain/tool.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
@@ -65,12 +66,13 @@ export interface Guard {
 
 export type Guards = Required<Guard>;
 
-/** Calls one guard after the other; the first that decides wins. */
+/** Calls one guard after the other; the first that decides wins. In a session with stand-ins none is called. */
 export function joinGuards(guards: readonly Guard[]): Guards {
+  const guardsFor = ({ context }: GuardScope): readonly Guard[] => (hasStandIns(context) ? [] : guards);
   return {
-    ofCall: (scope, call, within) => firstOf(guards, (one) => one.ofCall?.(scope, call, within)),
+    ofCall: (scope, call, within) => firstOf(guardsFor(scope), (one) => one.ofCall?.(scope, call, within)),
     ofPrompt: (scope, prompt, isFirst, within) =>
-      firstOf(guards, (one) => one.ofPrompt?.(scope, prompt, isFirst, within)),
+      firstOf(guardsFor(scope), (one) => one.ofPrompt?.(scope, prompt, isFirst, within)),
     plannedCommand(tenant, agent, command) {
       for (const one of guards) {
         const reason = one.plannedCommand?.(tenant, agent, command);

@@ -33,6 +33,12 @@ export const FAILURES = {
   TooLarge: { status: 413, retryable: false, title: 'The request is too large' },
   UnsupportedMedia: { status: 415, retryable: false, title: 'The content type is not supported' },
   Misdirected: { status: 421, retryable: false, title: 'This server does not go by that name' },
+  NotRecorded: {
+    status: 422,
+    retryable: false,
+    title: 'What is replayed has no answer for this, and nothing real is asked',
+  },
+  RecordingDiffers: { status: 422, retryable: false, title: 'The replay differs from its recording' },
   Unprocessable: { status: 422, retryable: false, title: 'The request is well formed but cannot be done' },
   IdempotencyMismatch: {
     status: 422,

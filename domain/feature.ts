@@ -19,6 +19,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import type { RowPart } from '#store/row-parts.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import type { Guard } from '#activities/guards.ts';
+import type { StandIns } from '#activities/stand-ins.ts';
 import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
 import type { StepEngine } from '#activities/turn/step-engine.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
@@ -146,6 +147,8 @@ export interface WorkerPart {
   createStepEngine?(perform: ForAnyTenant<PerformDeps>): StepEngine;
   /** Checks that wrap prompts, calls and commands. */
   readonly guard?: Guard;
+  /** What answers in sessions that have stand-ins. */
+  readonly standIns?: StandIns;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   /** Services of Temporal Nexus, for endpoints that lead to the workers' task queue. */

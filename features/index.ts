@@ -37,6 +37,7 @@ import { oidc } from './oidc/feature.ts';
 import { openaiApi } from './openai-api/feature.ts';
 import { openaiCompatCall } from './openai-compat-call/feature.ts';
 import { projects } from './projects/feature.ts';
+import { recordings } from './recordings/feature.ts';
 import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
@@ -85,6 +86,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   openaiApi,
   openaiCompatCall,
   projects,
+  recordings,
   schedules,
   secureCli,
   skills,

@@ -7,6 +7,7 @@ import { createApprovalActivities } from '#activities/approvals/approval-activit
 import { createNeedsToken } from '#activities/approvals/needs-token.ts';
 import { createAssignmentParts } from '#activities/assignments/assignment-activities.ts';
 import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts';
+import { NO_STAND_INS } from '#activities/stand-ins.ts';
 import { joinGuards } from '#activities/guards.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
@@ -147,6 +148,7 @@ function joined(parts: readonly WorkerPart[]) {
     nexusServices: parts.flatMap(({ nexusServices }) => nexusServices ?? []),
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
     createStepEngine: parts.find((part) => part.createStepEngine)?.createStepEngine,
+    standIns: parts.find((part) => part.standIns)?.standIns ?? NO_STAND_INS,
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),
     extensions: <Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][] =>
       parts.flatMap((part) => {

@@ -31,6 +31,7 @@ import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/postgres/pool.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { withFileProblems } from '../workspace/file-problem.ts';
+import { hasStandIns } from '#domain/turn/stand-ins.ts';
 import { withTrace } from '../trace-scope.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
@@ -65,6 +66,8 @@ export async function perform(
   signal: AbortSignal,
   outside?: CallOutside,
 ): Promise<ToolResult | FilesChanged> {
+  // Its result is recorded with the answer that requests it; this comes first, so that nothing real can happen.
+  if (hasStandIns(claim.context)) return toolError('ExecutionFailed', 'in a replay no tool runs');
   if (tool.gone !== undefined) return toolError('NotFound', tool.gone);
   let hasStarted = false;
   const run: typeof tool.run = (...values) => {

@@ -39,16 +39,17 @@ export function answerEvents(plan: CallPlan, messageId: string, text: string, st
     };
   });
   const hooked = plan.calls.flatMap(({ id, hooks = [] }) => hookEvents(hooks, id));
-  const refused = plan.calls
+  // Refused, or answered by a stand-in.
+  const settled = plan.calls
     .filter((call) => call.state === 'done')
     .map((call): NewEvent => {
-      const { id, tool, summary, code, reason } = call;
+      const { id, tool, summary, ok = false, code, reason } = call;
       return {
         type: 'tool.completed',
-        data: { call_id: id, tool, summary, step, ok: false, code, preview: reason },
+        data: { call_id: id, tool, summary, step, ok, code, preview: reason },
       };
     });
-  return [...lines, ...hooked, ...requests, ...refused];
+  return [...lines, ...hooked, ...requests, ...settled];
 }
 
 /** `call` is the call that the hooks judged; absent for a prompt. */

@@ -22,6 +22,8 @@ import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/p
 import type { Transcript } from '../prompt/transcript-cache.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import { type InvokedAnswer, invokedAnswer, invokedCalls } from './invoked-answer.ts';
+import { hasStandIns } from '#domain/turn/stand-ins.ts';
+import type { StandIns } from '../stand-ins.ts';
 import { withTrace } from '../trace-scope.ts';
 import type { Step } from './step.ts';
 import type { StepEngine } from './step-engine.ts';
@@ -32,6 +34,7 @@ export interface GenerateDeps extends PromptPartsDeps {
   readonly budgets: Pick<BudgetGuard, 'releaseFailed'>;
   readonly engine: Pick<StepEngine, 'beforeModelCall'>;
   readonly sealer: Sealer;
+  readonly standIns: StandIns;
   /** Callbacks of features. */
   readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
 }
@@ -99,6 +102,19 @@ async function askModels(deps: GenerateDeps, run: ModelRun): Promise<InvokedAnsw
   }
 }
 
+/** Asks the models, or the session's stand-ins. */
+async function ask(
+  deps: GenerateDeps,
+  { step, refs }: ModelRun,
+  request: Parameters<typeof generateWithFallback>[2],
+  kind: 'answer' | 'summary',
+  options: Parameters<typeof generateWithFallback>[3],
+): Promise<InvokedAnswer> {
+  const answer = hasStandIns(step.context) ? await deps.standIns.answer(step, request, kind) : undefined;
+  const [ref = ''] = refs;
+  return answer ? { answer, ref } : generateWithFallback(deps.models, refs, request, options);
+}
+
 /** None when no model of the run sees. */
 function shownImages({ models }: GenerateDeps, { refs }: ModelRun, transcript: Transcript): ShownImages {
   return refs.some((ref) => models.seesImages(ref)) ? newestImages(transcript) : new Map();
@@ -111,7 +127,7 @@ async function compact(
   transcript: Transcript,
   window: number,
 ): Promise<Transcript> {
-  const { step, refs, meter } = run;
+  const { step, meter } = run;
   const plan = planCompaction(transcript, window);
   if (!plan) return transcript;
   const request = {
@@ -122,12 +138,12 @@ async function compact(
     signal: step.attempt.signal,
     onDelta: () => undefined,
   };
-  const { answer, ref } = await generateWithFallback(deps.models, refs, request, run);
+  const { answer, ref } = await ask(deps, run, request, 'summary', run);
   const use = useOf(deps.models, 'summary', ref, answer.usage);
   meter.add(use.usage, use.usd);
   const summary = storableText(deps.scrubber.text(answer.text));
   // This comes before the record, because afterwards nobody makes this summary again.
-  if (step.agent.memory?.at_compaction && !step.context.subagent) {
+  if (step.agent.memory?.at_compaction && !step.context.subagent && !hasStandIns(step.context)) {
     const session = { ...step, agent: step.agent.key, readOutside: deps.rules.outside(step.used) };
     for (const summarized of deps.summarized) await summarized(session, summary);
   }
@@ -145,7 +161,7 @@ async function generate(
   transcript: Transcript,
   { tools, guides }: PromptParts,
 ): Promise<InvokedAnswer> {
-  const { step, refs, meter } = run;
+  const { step, meter } = run;
   const { agent, attempt } = step;
   const prompt = buildPrompt(agent, transcript, step.turn, guides);
   const images = await readImages(deps.ledger, step.tenant, shownImages(deps, run, transcript));
@@ -168,7 +184,7 @@ async function generate(
     onDelta: isShown ? feed.add : () => undefined,
   };
   try {
-    const generated = await generateWithFallback(deps.models, refs, request, {
+    const generated = await ask(deps, run, request, 'answer', {
       onFallback: feed.reset,
       onFailed: run.onFailed,
     });

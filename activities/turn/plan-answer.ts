@@ -13,6 +13,8 @@ import {
   type PlannedDeps,
   planRecorded,
 } from '../tool-call/plan-calls.ts';
+import { hasStandIns } from '#domain/turn/stand-ins.ts';
+import type { StandIns } from '../stand-ins.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { GeneratedAnswer } from './generate-answer.ts';
@@ -23,6 +25,7 @@ export interface PlanAnswerDeps extends PlanDeps {
   /** Whether the turn with this lease must still answer with the task's result. */
   readonly awaitsAnswer: (tenant: string, team: TeamContext) => Promise<boolean>;
   readonly workspaceOf: WorkspaceOf;
+  readonly standIns: StandIns;
 }
 
 /** Characters of an answer in history, for people in the web UI. */
@@ -50,6 +53,7 @@ export async function planAnswer(
   const order = ref === NO_MODEL ? inOrder(answer.calls) : {};
   const basis = { ...step, ...order, catalog, requestedAt: databaseNow(step), place, workspace };
   const plan = await planCalls(deps, basis, answer.calls, step.attempt.signal);
+  if (hasStandIns(context)) return deps.standIns.settle(step, plan);
   if (plan.calls.length > 0) return plan;
   const { team } = context;
   const mayBeTasks = team !== undefined && taskGates(agent, context).length > 0;

@@ -70,6 +70,8 @@ export interface MessageContext {
   readonly within?: readonly string[];
   /** The span that caused the message, as a `traceparent` (domain/turn/trace.ts); only our API's rows have it. */
   readonly trace?: string | undefined;
+  /** Bound to a session whose models, tools and people have stand-ins (activities/stand-ins.ts): their id. */
+  readonly stand_ins?: string;
   /** Outside sources of the text, when it does not come from one of our sessions (PO-5). Our API sets it. */
   readonly read?: UsedTools | undefined;
 }

@@ -261,6 +261,8 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     run_id: 'quokka',
   };
   await make('PUT', '/v1/guarded-calls/gc_quokka', guarded, annKey);
+  const script = { agent: 'quokka', user: 'ann', tools: { quokka_refund: [{ text: ANN_WORD }] } };
+  const replay = await make('POST', '/v1/replays', { mode: 'script', script });
   const skill = `---\nname: quokka\ndescription: ${TENANT_WORD}\n---\n${TENANT_WORD}`;
   const files = [{ path: 'SKILL.md', content: Buffer.from(skill).toString('base64') }];
   await make('PUT', '/v1/skills/quokka', { files });
@@ -346,6 +348,7 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     entities,
     fact,
     request: String(request.id),
+    replay: String(replay.id),
     proposal: String(proposals.body.data[0].id),
     policyChange: String(changes.body.data[0].id),
     schedule: String(schedule.id),

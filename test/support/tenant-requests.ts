@@ -48,6 +48,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     requests: { values: [has.request], isAnns: true },
     nodes: { values: ['quokka'] },
     proposals: { values: [has.proposal] },
+    replays: { values: [has.replay], isAnns: true },
     schedules: { values: [has.schedule], isAnns: true },
     secrets: { values: ['quokka'] },
     'secure-clis': { values: ['quokka'] },

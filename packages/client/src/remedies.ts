@@ -18,6 +18,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   TooLarge: "Send a smaller request.",
   UnsupportedMedia: "Send `application/json` in UTF-8.",
   Misdirected: "Use a name that the server accepts, or add this one to `api.allowedHosts`.",
+  NotRecorded: "Record the session again, or add the missing answer to the test; `detail` names the call.",
+  RecordingDiffers: "Read what differs. If the change is wanted, record it: `tempoclaw test --update`.",
   Unprocessable: "Correct what `detail` names.",
   IdempotencyMismatch: "Use a new `Idempotency-Key` for a new request.",
   RateLimited: "Wait `Retry-After` seconds.",

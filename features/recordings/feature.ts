@@ -1,0 +1,26 @@
+import { defineFeature } from '#domain/feature.ts';
+
+export const recordings = defineFeature({
+  name: 'recordings',
+  summary: 'Sessions are recorded and replayed as tests, without models, tools or keys.',
+  migrations: new URL('./migrations/', import.meta.url),
+  rows: () => import('./rows.ts'),
+  worker: () => import('./worker.ts'),
+  routes: [() => import('./routes.ts')],
+  commands: [
+    {
+      group: 'Agents and their work:',
+      name: 'record',
+      summary: 'record a session, or sessions of an agent, as tests',
+      takes: ['json', 'url', 'apiKey', 'stateDir'],
+      load: () => import('./commands/record.ts'),
+    },
+    {
+      group: 'Agents and their work:',
+      name: 'test',
+      summary: 'replay recordings, and name the first difference',
+      takes: ['json', 'url', 'apiKey', 'stateDir'],
+      load: () => import('./commands/test.ts'),
+    },
+  ],
+});

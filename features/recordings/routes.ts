@@ -1,0 +1,66 @@
+/** Serves recordings and replays. */
+import { randomBytes } from 'node:crypto';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { isReachable, reachableSession } from '#api/found.ts';
+import { serveResource } from '#api/serve-resource.ts';
+import { Failure } from '#domain/errors.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import { findAgent } from '#store/agent-store.ts';
+import { findSession } from '#store/turns/session-store.ts';
+import { readRecording } from './read-recording.ts';
+import { replays } from './resource.ts';
+import type { Recording, ReplayMode, Script } from './schema.ts';
+import { isScript } from './script.ts';
+import { findReplay, insertReplay, readParts, type ReplayRow } from './store.ts';
+
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  serveResource(app, replays, {
+    async getRecording({ caller, tenant, db, params: { key } }) {
+      if (!(await reachableSession(deps.pool, caller, key))) return undefined;
+      return readRecording(db, await deps.secrets.vault.scrubberOf(tenant), key);
+    },
+    async createReplay({ tenant, db, by, body }) {
+      const standIns = 'script' in body ? body.script : body.recording;
+      if (!(await findAgent(db, standIns.agent)))
+        throw new Failure('NotFound', `There is no agent ${standIns.agent} here; deploy or create it first`);
+      const scrubber = await deps.secrets.vault.scrubberOf(tenant);
+      const id = `rpl_${randomBytes(12).toString('hex')}`;
+      const row = {
+        id,
+        session_key: id.replace('rpl_', 'replay-'),
+        mode: body.mode,
+        stand_ins: scrubber.args({ ...standIns }) as unknown as ReplayRow['stand_ins'],
+      };
+      await insertReplay(db, row, by, contextOf(id, standIns));
+      return { ...show({ ...row, difference: null, created_at: new Date() }) };
+    },
+    async getReplay({ caller, db, params: { id } }) {
+      const row = await findReplay(db, id);
+      const session = row && (await findSession(db, row.session_key));
+      if (!session || !isReachable(caller.confinedTo, session.user_id)) return undefined;
+      return { ...show(row), parts: await readParts(db, id) };
+    },
+  });
+}
+
+/** Rules judge the calls of whoever spoke in the recording. */
+function contextOf(id: string, standIns: Recording | Script): MessageContext {
+  if (!isScript(standIns)) return { ...standIns.context, stand_ins: id };
+  const { user, model } = standIns;
+  return {
+    ...(user !== undefined && { user }),
+    ...(model !== undefined && { overrides: { model } }),
+    stand_ins: id,
+  };
+}
+
+function show({
+  id,
+  session_key,
+  mode,
+  stand_ins,
+  difference,
+  created_at,
+}: ReplayRow & { mode: ReplayMode }) {
+  return { id, session_key, agent: stand_ins.agent, mode, difference, created_at };
+}
