@@ -7,6 +7,7 @@ import { hasStandIns } from '#domain/turn/stand-ins.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
 import type { ToolFailure } from '#domain/tool.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
+import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { ParsedCall } from '#policy/catalog.ts';
 
 /** The owner of the session, prompt or call. */
@@ -38,7 +39,28 @@ export function guardsUntil(): number {
   return performance.now() + HOOK_LIMITS.stepSeconds * 1000;
 }
 
+/** A model call or a call of a tool that is about to start. */
+export interface StartingWork {
+  readonly tenant: string;
+  /** The turn whose model is called, or that requested the call; or the call itself. */
+  readonly of: { readonly turn: string } | { readonly call: string };
+  /** Absent for a model call. */
+  readonly tool?: PolicyTool;
+}
+
+export interface HeldBack {
+  /** For people. */
+  readonly reason: string;
+  /** Resolves when it may be over, or the signal aborts. */
+  untilOver(signal: AbortSignal): Promise<void>;
+}
+
 export interface Guard {
+  /**
+   * Why work must not start yet; undefined, at no cost, when it may. Called before anything is reserved or claimed for
+   * it.
+   */
+  heldBack?(work: StartingWork): Promise<HeldBack | undefined>;
   /**
    * Runs before the rules judge a call. Throws only when its signal aborts; undefined, at no cost, when it does not
    * decide.
@@ -71,6 +93,7 @@ export function joinGuards(guards: readonly Guard[]): Guards {
   const guardsFor = ({ context }: GuardScope): readonly Guard[] => (hasStandIns(context) ? [] : guards);
   return {
     ofCall: (scope, call, within) => firstOf(guardsFor(scope), (one) => one.ofCall?.(scope, call, within)),
+    heldBack: (work) => firstOf(guards, (one) => one.heldBack?.(work)),
     ofPrompt: (scope, prompt, isFirst, within) =>
       firstOf(guardsFor(scope), (one) => one.ofPrompt?.(scope, prompt, isFirst, within)),
     plannedCommand(tenant, agent, command) {

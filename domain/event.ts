@@ -3,6 +3,7 @@
 export const EVENT_TYPES = [
   'turn.queued',
   'turn.started',
+  'turn.held',
   'turn.completed',
   'turn.failed',
   'turn.stopped',

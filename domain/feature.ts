@@ -20,6 +20,7 @@ import type { RowPart } from '#store/row-parts.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import type { Guard } from '#activities/guards.ts';
 import type { StandIns } from '#activities/stand-ins.ts';
+import type { StartGate } from '#activities/start-gate.ts';
 import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
 import type { StepEngine } from '#activities/turn/step-engine.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
@@ -143,8 +144,8 @@ export interface WorkerPart {
   readonly tools?: Readonly<Record<string, unknown>>;
   /** Runs the calls of tools that tenants add at run time. */
   readonly addedTools?: AddedTools;
-  /** Runs steps in place of the plain engine. `perform` has what tools run with. */
-  createStepEngine?(perform: ForAnyTenant<PerformDeps>): StepEngine;
+  /** Runs steps in place of the plain engine. `perform` has what tools run with; no call starts at a closed gate. */
+  createStepEngine?(perform: ForAnyTenant<PerformDeps>, startGate: StartGate): StepEngine;
   /** Checks that wrap prompts, calls and commands. */
   readonly guard?: Guard;
   /** What answers in sessions that have stand-ins. */

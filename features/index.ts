@@ -20,6 +20,7 @@ import { evaluation } from './evaluation/feature.ts';
 import { demo } from './demo/feature.ts';
 import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
+import { freeze } from './freeze/feature.ts';
 import { guard } from './guard/feature.ts';
 import { handoffs } from './handoffs/feature.ts';
 import { hooks } from './hooks/feature.ts';
@@ -69,6 +70,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   demo,
   explain,
   fastPath,
+  freeze,
   guard,
   handoffs,
   hooks,

@@ -9,6 +9,7 @@ import { createAssignmentParts } from '#activities/assignments/assignment-activi
 import type { FeaturePoints, WorkerModule, WorkerPart } from '#domain/feature.ts';
 import { NO_STAND_INS } from '#activities/stand-ins.ts';
 import { joinGuards } from '#activities/guards.ts';
+import { createStartGate } from '#activities/start-gate.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { createGateActivities } from '#activities/gates/gate-run.ts';
@@ -90,6 +91,7 @@ export async function createActivities(
     models,
     needsToken,
     guards,
+    startGate: createStartGate(guards),
     documentWritten: features.documentWritten,
     tools: {
       ...features.tools,
@@ -100,7 +102,7 @@ export async function createActivities(
       sendToSession: createSendToSession(wake),
     },
   };
-  const engine = features.createStepEngine?.(calls) ?? createPlainEngine(base.ledger);
+  const engine = features.createStepEngine?.(calls, calls.startGate) ?? createPlainEngine(base.ledger);
   const { workspaces, boxes } = machine;
   const activities = {
     ...createApprovalActivities({ ...base, guards, tokenSecret: decisionToken.secret, masterKeys }),

@@ -10,7 +10,9 @@ import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type Attempt, isStopped } from '../attempt.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
+import type { StartGate } from '../start-gate.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
+import { policyToolOf } from '#policy/call-rules.ts';
 import { replayOf, type Tool } from '#policy/define-tool.ts';
 import { ANY_TOOL, type StepEngine } from '../turn/step-engine.ts';
 import type { ClaimedCall, RunnableCall } from './claimed-call.ts';
@@ -35,6 +37,7 @@ export interface RunToolDeps extends PerformDeps {
   /** How long an approval waits unless its terms say otherwise. */
   readonly approvalSeconds: number;
   readonly needsToken: NeedsToken;
+  readonly startGate: StartGate;
 }
 
 export function createRunTool(
@@ -81,6 +84,11 @@ async function claimAndRun(
 ): Promise<RunToolResult> {
   const known = deps.engine.knownResult(input);
   if (known) return known;
+  const { tenant, call, stopped } = input;
+  const work = { tenant, of: { call }, tool: policyToolOf(tool) };
+  if (!stopped && isInTask(tool)) {
+    if (!(await deps.startGate.isOpen(work))) return { ok: false, held: true };
+  } else if (!stopped) await deps.startGate.pass(work, attempt);
   // Not derived from the activity's id and attempt, because a local activity that runs again has the same ones.
   const fence = randomUUID();
   const claimAs = (once: boolean): Promise<Claim> =>
@@ -128,6 +136,11 @@ async function runClaimed(
     throw stillRuns();
   const result = isCutOff(done, attempt.signal) ? cutOff(tool, claimed.running, done) : done;
   return recordResult(deps, input, claimed, attempt, result, milliseconds);
+}
+
+/** It runs whole within the workflow task, which must not wait. */
+function isInTask({ limits }: Tool): boolean {
+  return limits.duration === 'short' && Context.current().info.isLocal;
 }
 
 /** Its calls may wait for something outside, or for its user. */

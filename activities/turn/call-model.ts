@@ -11,6 +11,7 @@ import type { Attempt } from '../attempt.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import type { Guards } from '../guards.ts';
 import type { Models } from '../model/model-catalog.ts';
+import type { StartGate } from '../start-gate.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
 import { type AdmitDeps, admitStep } from './admit-step.ts';
 import { type GenerateDeps, generateAnswer } from './generate-answer.ts';
@@ -27,6 +28,7 @@ export interface CallModelDeps extends LoadDeps, AdmitDeps, GenerateDeps, PlanAn
   readonly guards: Guards;
   readonly models: Models;
   readonly rules: CallRules;
+  readonly startGate: StartGate;
 }
 
 export function createCallModel(parts: ForAnyTenant<CallModelDeps>): ModelActivity {
@@ -41,10 +43,18 @@ async function callModel(
   input: CallModelInput,
   attempt: Attempt,
 ): Promise<CallModelResult> {
+  const { tenant, turn } = input;
+  const work = { tenant, of: { turn } };
   for (;;) {
+    await deps.startGate.pass(work, attempt);
     const loaded = await loadStep(deps, input, attempt);
     if ('kind' in loaded) return loaded;
     if (loaded.recorded) return recordedAnswer(deps, loaded, loaded.recorded);
+    // The first step makes the turn's row, by which the gate knows the turn.
+    if (!(await deps.startGate.isOpen(work))) {
+      await deps.budgets.releaseUnasked(loaded, []);
+      continue;
+    }
     const step = await admitStep(deps, loaded);
     if ('kind' in step) return step;
     const answer = await generateAnswer(deps, step);

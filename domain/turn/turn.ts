@@ -316,6 +316,8 @@ export interface RunToolResult {
    * and has its result, after the answer if there is an `approval`.
    */
   readonly continues?: string;
+  /** It must not start yet: an ordinary activity waits for it. */
+  readonly held?: true;
   /** It continues outside, and is checked again after this many seconds. */
   readonly later?: number;
   /** Its output, at most 8 KB and scrubbed, when Postgres did not accept the record: the next step records it. */

@@ -63,7 +63,10 @@ export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
       return answer;
     },
     async runTool(call: InlineCall, input, heldOn) {
-      if (call.local) return toolIn(proxyLocalActivities, localToolOptions(call), call)(input);
+      if (call.local) {
+        const result = await toolIn(proxyLocalActivities, localToolOptions(call), call)(input);
+        return result.held ? plainSteps.runTool(call, input) : result;
+      }
       if (!call.inline) return plainSteps.runTool(call, input);
       const started = heldOn
         ? undefined

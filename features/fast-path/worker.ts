@@ -8,7 +8,7 @@ import { declineInline } from './activities/decline-inline.ts';
 export function createWorkerPart(core: WorkerCore): WorkerPart {
   const { queue } = core.machine;
   return {
-    createStepEngine: (perform) =>
+    createStepEngine: (perform, startGate) =>
       queue === undefined
         ? declineInline(createPlainEngine(core.ledger))
         : createFastPath({
@@ -16,6 +16,7 @@ export function createWorkerPart(core: WorkerCore): WorkerPart {
             ownQueue: { name: queue, max: core.config.worker.maxConcurrentActivities },
             isRateLimited: core.rateLimit.perHour > 0,
             perform,
+            startGate,
           }),
   };
 }

@@ -23,6 +23,7 @@ export type ChangeKind =
   | 'custom_tools'
   | 'nodes'
   | 'node_results'
+  | 'freezes'
   | 'settings'
   | 'tenants'
   | 'stops'

@@ -263,6 +263,7 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
   await make('PUT', '/v1/guarded-calls/gc_quokka', guarded, annKey);
   const script = { agent: 'quokka', user: 'ann', tools: { quokka_refund: [{ text: ANN_WORD }] } };
   const replay = await make('POST', '/v1/replays', { mode: 'script', script });
+  const freeze = await make('POST', '/v1/freezes', { reason: TENANT_WORD, tools: ['quokka_unused'] });
   const skill = `---\nname: quokka\ndescription: ${TENANT_WORD}\n---\n${TENANT_WORD}`;
   const files = [{ path: 'SKILL.md', content: Buffer.from(skill).toString('base64') }];
   await make('PUT', '/v1/skills/quokka', { files });
@@ -347,6 +348,7 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     tool: String(tool.id),
     entities,
     fact,
+    freeze: freeze.id,
     request: String(request.id),
     replay: String(replay.id),
     proposal: String(proposals.body.data[0].id),

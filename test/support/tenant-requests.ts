@@ -43,6 +43,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     servers: { values: ['quokka'] },
     grants: { values: ['agent', 'quokka'] },
     'remote-agents': { values: ['quokka'] },
+    freezes: { values: [has.freeze] },
     'guarded-calls': { values: ['gc_quokka'], isAnns: true },
     'tool-hosts': { values: ['quokka'] },
     requests: { values: [has.request], isAnns: true },
@@ -105,6 +106,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     inviteNode: { name: 'quokka-new' },
     renameNode: { name: 'quokka' },
     restorePolicy: { change: has.policyChange },
+    createFreeze: { reason: 'x', tools: ['quokka_unused'] },
     createSchedule: {
       name: 'new',
       agent: 'quokka',

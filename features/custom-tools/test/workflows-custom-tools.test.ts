@@ -11,6 +11,7 @@ import { createAddedTools } from '../activities/added-tools.ts';
 import { createFindAddedTool } from '#activities/tool-call/added-tools.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { joinGuards } from '#activities/guards.ts';
+import { createStartGate } from '#activities/start-gate.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
@@ -211,6 +212,7 @@ describe('CU custom tools at work', () => {
         egressSettings: {},
         documentWritten: [],
         guards: joinGuards([]),
+        startGate: createStartGate(joinGuards([])),
         workspaceOf: () => ({ workspace, shows: 'user' }),
         engine: createPlainEngine(createTurnLedger(pool, () => undefined)),
         sandbox: {},

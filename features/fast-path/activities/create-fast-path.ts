@@ -3,6 +3,7 @@ import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from
 import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
+import { policyToolOf } from '#policy/call-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import { answerIdOf, isCallOf } from '#domain/ids.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
@@ -13,6 +14,7 @@ import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { TranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
 import type { ShownResult } from '#activities/tool-call/shown-result.ts';
+import type { StartGate } from '#activities/start-gate.ts';
 import { allowedReads } from './allowed-reads.ts';
 import { earlyCall, type EarlyStart } from './early-start.ts';
 import type { KnownTranscript } from '#activities/prompt/transcript-cache.ts';
@@ -35,6 +37,7 @@ export interface FastPathParts {
   readonly isRateLimited: boolean;
   /** Dependencies for running tools. */
   readonly perform: ForAnyTenant<PerformDeps>;
+  readonly startGate: Pick<StartGate, 'isOpen'>;
 }
 
 /**
@@ -125,6 +128,7 @@ export function createFastPath(parts: FastPathParts): StepEngine {
 
     async recordAnswer(record) {
       const { step, plan } = record;
+      if (!(await mayStart(parts.startGate, record))) return plain.recordAnswer(record);
       const isPlain = isRateLimited || step.agent.visible;
       const reads = isPlain ? [] : allowedReads(step, plan.calls);
       const known = transcripts.known(step.tenant, step.session);
@@ -164,6 +168,18 @@ export function createFastPath(parts: FastPathParts): StepEngine {
       return { ...result, ...next };
     },
   };
+}
+
+async function mayStart(
+  { isOpen }: Pick<StartGate, 'isOpen'>,
+  { step, plan }: AnswerToRecord,
+): Promise<boolean> {
+  const { tenant, turn, catalog } = step;
+  for (const call of plan.calls) {
+    const tool = catalog.find(call.tool)?.tool;
+    if (tool && !(await isOpen({ tenant, of: { turn }, tool: policyToolOf(tool) }))) return false;
+  }
+  return true;
 }
 
 /**

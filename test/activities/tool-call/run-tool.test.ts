@@ -14,6 +14,7 @@ import { Failure } from '#domain/errors.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
 import { joinGuards } from '#activities/guards.ts';
+import { createStartGate } from '#activities/start-gate.ts';
 import type { RunnableCall } from '#activities/tool-call/claimed-call.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { callDigest } from '#activities/tool-call/call-digest.ts';
@@ -114,6 +115,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
     models: createModels({ providers: {} }),
     approvalSeconds: 600,
     needsToken: async () => false,
+    startGate: createStartGate(joinGuards([])),
     catalogs: { of: () => Promise.resolve(catalog) },
     rules: rulesOf(catalog),
     sealer,
