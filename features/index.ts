@@ -18,6 +18,7 @@ import { codeTools } from './code-tools/feature.ts';
 import { customTools } from './custom-tools/feature.ts';
 import { evaluation } from './evaluation/feature.ts';
 import { demo } from './demo/feature.ts';
+import { evidence } from './evidence/feature.ts';
 import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
 import { freeze } from './freeze/feature.ts';
@@ -68,6 +69,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   customTools,
   evaluation,
   demo,
+  evidence,
   explain,
   fastPath,
   freeze,

@@ -26,6 +26,7 @@ export const WITHOUT_RESOURCE: Readonly<Record<string, NoCommand>> = {
   putWorkspaceFile: bytes,
   exportAgent: { by: 'export' },
   importAgent: { by: 'import' },
+  exportEvidence: { by: 'evidence export' },
   receiveFromService: { none: 'chat services call it' },
   joinNode: { by: 'node' },
 };

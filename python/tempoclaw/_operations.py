@@ -71,6 +71,8 @@ OPERATIONS: dict[str, tuple[tuple[str, ...], bool]] = {
     "GET /v1/egress": (("limit", "after", "cursor", "call_id", "host", "purpose",), False),
     "GET /v1/evaluations": (("limit", "after", "cursor", "session_key", "status",), False),
     "GET /v1/evaluations/{id}": ((), False),
+    "GET /v1/evidence": ((), False),
+    "GET /v1/evidence/export": ((), False),
     "GET /v1/exec-allowlist": (("limit", "after", "cursor", "agent", "user",), False),
     "GET /v1/forgettings": (("limit", "after", "cursor",), False),
     "GET /v1/forgettings/{id}": ((), False),

@@ -234,8 +234,8 @@ function withWrongNames(value: unknown): readonly unknown[] {
   );
 }
 
-/** Bytes that nothing names are removed by themselves, and outgoing requests are noted. */
-const NOTED = ['files', 'egress_requests'];
+/** Bytes that nothing names are removed by themselves, outgoing requests are noted, and what is final is recorded. */
+const NOTED = ['files', 'egress_requests', 'evidence_pending', 'evidence_entries', 'evidence_heads'];
 
 /** What was offered to Temporal stays, because Temporal may have accepted it though it did not answer. */
 const OFFERED = ['messages', 'sessions', 'decision_proofs', 'team_comments', 'team_task_files'];

@@ -3,7 +3,7 @@
  * checked.
  */
 import { createHash, createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface S3Server {
@@ -15,7 +15,9 @@ export interface S3Server {
   /** This many of the next requests get this status. */
   failNext(times: number, status: number): void;
   /** Called and awaited before a request is done. */
-  onRequest: ((method: string, key: string, body: Buffer) => Promise<void> | void) | undefined;
+  onRequest:
+    | ((method: string, key: string, body: Buffer, headers: IncomingHttpHeaders) => Promise<void> | void)
+    | undefined;
   close(): Promise<void>;
 }
 
@@ -35,7 +37,9 @@ export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Pr
     const [, named, ...rest] = url.pathname.split('/');
     if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
     const key = rest.map(decodeURIComponent).join('/');
-    await made.onRequest?.(method, key, body);
+    const checksum = checksumProblem(request.headers, body);
+    if (checksum) return refuse(response, 400, checksum);
+    await made.onRequest?.(method, key, body, request.headers);
     if (failing.times > 0) {
       failing = { ...failing, times: failing.times - 1 };
       return refuse(response, failing.status, failing.status === 503 ? 'SlowDown' : 'InternalError');
@@ -81,6 +85,13 @@ export async function startS3Server(bucket = 'bucket', region = 'us-east-1'): Pr
       return new Promise<void>((resolve) => server.close(() => resolve()));
     },
   });
+}
+
+/** An object lock needs a checksum, as a service has it. */
+function checksumProblem(headers: IncomingHttpHeaders, body: Buffer): string | undefined {
+  const given = headers['x-amz-checksum-sha256'];
+  if (given === undefined) return headers['x-amz-object-lock-mode'] ? 'InvalidRequest' : undefined;
+  return given === createHash('sha256').update(body).digest('base64') ? undefined : 'BadDigest';
 }
 
 /** A page has two objects at most, so that a few objects make several pages. */

@@ -6,6 +6,9 @@ import type { MovedTable } from '../store/list-tables.ts';
 /** The move itself fills it. */
 const FILLED_LATER = new Set(['parked_sessions']);
 
+/** A worker takes what is in them within moments. */
+export const EMPTIED = new Set(['evidence_pending', 'evidence_removals']);
+
 export async function plantEmptyTables(
   pool: Pool,
   tables: readonly MovedTable[],
@@ -18,7 +21,7 @@ export async function plantEmptyTables(
   const problems: string[] = [];
   for (const { name, tenant: key } of tables) {
     const { rows } = await pool.query(`select from ${name} where ${key} = $1 limit 1`, [tenant]);
-    if (rows.length > 0 || FILLED_LATER.has(name)) continue;
+    if (rows.length > 0 || FILLED_LATER.has(name) || EMPTIED.has(name)) continue;
     await plant(pool, name, { tenant_id: tenant, ...own[name] }).catch((error: unknown) => {
       problems.push(`${name}: ${String(error)}`);
     });
