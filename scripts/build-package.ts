@@ -128,10 +128,17 @@ function compiled(entries: Paths = {}): Paths {
   );
 }
 
-/** The types of what users write tools with, and those of zod, which is bundled. */
+/** The types of what users write tools and evals with, and those of zod, which is bundled. */
 function declareTypes(): void {
-  const sdk = 'features/code-tools/sdk.ts';
   const types = join(folder, 'types');
+  emitTypes('features/code-tools/sdk.ts', types);
+  emitTypes('features/recordings/eval/sdk.ts', join(types, 'eval'));
+  const zod = 'node_modules/zod';
+  for (const name of globSync(['index.d.ts', 'v4/**/*.d.ts'], { cwd: zod }))
+    cpSync(join(zod, name), join(types, 'zod', name));
+}
+
+function emitTypes(sdk: string, types: string): void {
   const options = ['--declaration', '--emitDeclarationOnly', '--outDir', types];
   const how = ['--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', '--ignoreConfig'];
   const names = ['--allowImportingTsExtensions', '--types', 'node'];
@@ -142,9 +149,6 @@ function declareTypes(): void {
     const text = readFileSync(file, 'utf8').replaceAll(OWN_NAMES, '$1$2.js$1');
     writeFileSync(file, text.replaceAll(/from (['"])zod\1/g, `from '${up}/zod/index.js'`));
   }
-  const zod = 'node_modules/zod';
-  for (const name of globSync(['index.d.ts', 'v4/**/*.d.ts'], { cwd: zod }))
-    cpSync(join(zod, name), join(types, 'zod', name));
 }
 
 function packageManifest(): Manifest {
@@ -176,7 +180,10 @@ function packageManifest(): Manifest {
     // For programs that do not read `exports`.
     main,
     types: './types/sdk.d.ts',
-    exports: { '.': { types: './types/sdk.d.ts', default: main } },
+    exports: {
+      '.': { types: './types/sdk.d.ts', default: main },
+      './eval': { types: './types/eval/sdk.d.ts', default: compiled(exports as Paths)['./eval'] },
+    },
     dependencies,
   };
 }

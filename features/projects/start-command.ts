@@ -18,13 +18,15 @@ const PROGRAM = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url)
 /** Characters of its errors. */
 const MAX_ERRORS = 20_000;
 
-/** `lines`: its first line and its errors are read, and the rest is shown. `more`: variables of its environment. */
+/**
+ * `lines`: its first line and its errors are read, and the rest is shown; `hidden`: only its errors are read. `more`: variables of its environment.
+ */
 export function startCommand(
   args: readonly string[],
-  output: 'shown' | 'lines',
+  output: 'shown' | 'lines' | 'hidden',
   more: Readonly<Record<string, string>> = {},
 ): StartedCommand {
-  const pipe = output === 'lines' ? 'pipe' : 'inherit';
+  const pipe = output === 'shown' ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     // By the channel it notices the end of this process.
     stdio: ['ignore', pipe, pipe, 'ipc'],
@@ -48,6 +50,7 @@ export function startCommand(
   const line = new Promise<string | undefined>((resolve) => {
     let text = '';
     child.stdout?.on('data', (data: Buffer) => {
+      if (output === 'hidden') return;
       if (text.includes('\n')) return void process.stdout.write(data);
       text += data.toString();
       const at = text.indexOf('\n');

@@ -37,6 +37,22 @@ description: When and how to refund an order. Read it before you refund anything
 Refund an order only when the customer names its id. Say when the money arrives: within five days.
 `;
 
+const EVAL = `import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { agent, scripted } from 'tempoclaw/eval';
+
+it('refunds the order that the customer names, once', async () => {
+  const shop = agent('shop', {
+    // No tool runs in an eval: it gets these answers.
+    tools: { refund: scripted(['Order A17 is refunded.']) },
+    approvals: { refund: 'approve' },
+  });
+  // For the model of this folder a message spells out the calls. A real model finds them by itself.
+  const run = await shop.send('refund {"order":"A17"}');
+  assert.deepEqual(run.calls.map(({ args }) => args), [{ order: 'A17' }]);
+});
+`;
+
 const GUIDE = `# For coding agents
 
 This folder is an agent system that TempoClaw runs.
@@ -48,6 +64,8 @@ This folder is an agent system that TempoClaw runs.
   OpenAPI document.
 - \`skills/NAME/SKILL.md\`: instructions that agents find when they need them.
 - \`schedules/NAME.md\`: a message to an agent at times to come: \`cron\`, \`every\` or \`at\` in the front matter.
+- \`evals/NAME.eval.ts\`: tests of what agents do, with tools that follow a script. \`npx tempoclaw eval\` runs them. Add one for what
+  you change.
 
 \`npx tempoclaw dev\` runs all of it and follows changes. \`npx tempoclaw deploy --plan\` shows what a deployment would change.
 `;
@@ -58,7 +76,7 @@ export function templateOf(name: string): Readonly<Record<string, string>> {
     name,
     private: true,
     type: 'module',
-    scripts: { dev: 'tempoclaw dev', deploy: 'tempoclaw deploy' },
+    scripts: { dev: 'tempoclaw dev', test: 'tempoclaw eval', deploy: 'tempoclaw deploy' },
     dependencies: { tempoclaw: manifest.version },
   };
   return {
@@ -66,6 +84,7 @@ export function templateOf(name: string): Readonly<Record<string, string>> {
     'agents/shop.md': AGENT,
     'tools/refund.ts': REFUND,
     'skills/refunds/SKILL.md': SKILL,
+    'evals/refunds.eval.ts': EVAL,
     'AGENTS.md': GUIDE,
     '.gitignore': 'node_modules/\n.tempoclaw/\n.env\nrefunds.log\n',
   };

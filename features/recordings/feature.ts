@@ -3,6 +3,7 @@ import { defineFeature } from '#domain/feature.ts';
 export const recordings = defineFeature({
   name: 'recordings',
   summary: 'Sessions are recorded and replayed as tests, without models, tools or keys.',
+  needs: ['projects'],
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
   worker: () => import('./worker.ts'),
@@ -21,6 +22,13 @@ export const recordings = defineFeature({
       summary: 'replay recordings, and name the first difference',
       takes: ['json', 'url', 'apiKey', 'stateDir'],
       load: () => import('./commands/test.ts'),
+    },
+    {
+      group: 'Agents and their work:',
+      name: 'eval',
+      summary: 'run the evals of a folder of agents',
+      takes: ['json', 'url', 'apiKey', 'stateDir'],
+      load: () => import('./commands/eval.ts'),
     },
   ],
 });

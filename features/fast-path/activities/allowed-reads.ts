@@ -1,5 +1,6 @@
 /**
- * Calls that only read and are allowed by the newest rules: they need not query the ledger for what was just written.
+ * Calls that only read, have no result yet and are allowed by the newest rules: they need not query the ledger for what
+ * was just written.
  */
 import type { RunnableCall } from '#activities/tool-call/claimed-call.ts';
 import type { NewCall } from '#store/turns/answer-record.ts';
@@ -13,7 +14,8 @@ export interface AllowedRead {
 export function allowedReads(step: Step, calls: readonly NewCall[]): AllowedRead[] {
   if (!step.agent_current) return [];
   const reads = calls.filter(
-    ({ verdict, tool }) => verdict === 'allow' && step.catalog.find(tool)?.tool.replay === 'readonly',
+    ({ verdict, tool, state }) =>
+      verdict === 'allow' && state === undefined && step.catalog.find(tool)?.tool.replay === 'readonly',
   );
   return reads.map((call) => ({ id: call.id, running: runnableCall(step, call) }));
 }

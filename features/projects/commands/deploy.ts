@@ -1,14 +1,13 @@
 /** Implements `tempoclaw deploy`: shows how an installation differs from a folder, and makes it the same. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isAgreed } from '#cli/agree.ts';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { type Output, printJson } from '#cli/output.ts';
-import { hostNameOf, loadFolder, registerTools } from '#features/code-tools/index.ts';
+import { hostNameOf, registerTools } from '#features/code-tools/index.ts';
 import { type Change, planProject, planTools } from '../plan.ts';
 import { readProject } from '../read-project.ts';
+import { toolsOf } from '../tools-of.ts';
 
 interface DeployOptions extends ApiOptions {
   readonly plan?: boolean;
@@ -44,13 +43,6 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
   }
   if (json) printJson(out, { changes: shown, applied: isApplied });
   else if (isApplied) out.line(`${changes.length} changes applied`);
-}
-
-/** A folder without tools/ has none. */
-async function toolsOf(
-  folder: string,
-): Promise<Pick<Awaited<ReturnType<typeof loadFolder>>, 'definitions' | 'problems'>> {
-  return existsSync(join(folder, 'tools')) ? loadFolder(folder) : { definitions: [], problems: [] };
 }
 
 /** @throws CliError when there is one */

@@ -3,18 +3,19 @@
  * tools, and does so again at each change.
  */
 import { existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
-import { runningUp } from '#cli/services/run-state.ts';
 import { hostNameOf } from '#features/code-tools/index.ts';
 import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
+import { isProject } from '../open-folder.ts';
 import { planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
 import { startCommand, type StartedCommand } from '../start-command.ts';
+import { startIfNone } from '../start-installation.ts';
 import { applyChanges, printPlan } from './deploy.ts';
 
 export function register(dev: Command): void {
@@ -23,8 +24,6 @@ export function register(dev: Command): void {
 
 /** A change of a file comes as several events. */
 const SETTLE_MS = 150;
-const START_MS = 300_000;
-const LOOK_MS = 200;
 /** Changes here are those of tools. */
 const CODE = /\.(?:[mc]?[jt]s|py|json|env)$/;
 const IGNORED = /^\.|^node_modules$/;
@@ -36,7 +35,7 @@ const SERVE_MS = 60_000;
 async function run(folder: string, flags: ApiOptions): Promise<void> {
   const path = resolve(folder);
   const options = { ...flags, ...(flags.stateDir !== undefined && { stateDir: resolve(flags.stateDir) }) };
-  if (!['agents', 'tools', 'skills', 'schedules'].some((name) => existsSync(join(path, name))))
+  if (!isProject(path))
     throw new CliError(`${path} has no agents/, tools/, skills/ or schedules/.`, {
       code: 'InvalidProject',
       remedy: 'Make a folder with: npx tempoclaw init my-agents',
@@ -53,28 +52,6 @@ async function run(folder: string, flags: ApiOptions): Promise<void> {
     await tools.end();
     await own?.end();
   }
-}
-
-/** Starts an installation whose state is in the folder; undefined when one is known. */
-async function startIfNone(options: ApiOptions, signal: AbortSignal): Promise<StartedCommand | undefined> {
-  const isKnown = (): boolean => {
-    try {
-      const { run: file } = createContext(options).client.target();
-      // One that was killed leaves its file.
-      return file === undefined || runningUp(dirname(file.path)) !== undefined;
-    } catch (error) {
-      if (error instanceof CliError && error.code === 'NotRunning') return false;
-      throw error;
-    }
-  };
-  if (isKnown()) return undefined;
-  const started = startCommand(['up', '--state-dir', options.stateDir ?? '.tempoclaw'], 'shown');
-  for (const until = Date.now() + START_MS; Date.now() < until && !signal.aborted; await sleep(LOOK_MS)) {
-    if (isKnown()) return started;
-    if (started.hasEnded()) break;
-  }
-  await started.end();
-  throw new CliError('The installation of this folder has not started.', { code: 'NotStarted' });
 }
 
 interface ToolServer {

@@ -1,11 +1,12 @@
 /** Implements `tempoclaw test`: replays recordings, and names the first difference of each. */
 import { writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
 import { printable } from '#cli/text.ts';
+import { isProject, openFolder } from '#features/projects/index.ts';
 import { junitOf } from '../junit.ts';
 import { readRecordingFile, writeRecordingFile } from '../recording-file.ts';
 import { runReplay } from '../run-replay.ts';
@@ -39,18 +40,35 @@ export function register(test: Command): void {
 }
 
 async function run(files: readonly string[], options: TestOptions): Promise<void> {
-  const context = createContext(options);
-  const results: Result[] = [];
   const mode = modeOf(options);
+  const paths = files.map((file) => resolve(file));
+  // In a folder of agents the agents as its files say are tested.
+  const { context, end } = isProject(process.cwd())
+    ? await openFolder(options)
+    : { context: createContext(options), end: () => Promise.resolve() };
+  try {
+    await testFiles(context, paths, mode, options);
+  } finally {
+    await end();
+  }
+}
+
+async function testFiles(
+  context: CommandContext,
+  files: readonly string[],
+  mode: Mode,
+  { junit }: TestOptions,
+): Promise<void> {
+  const results: Result[] = [];
   for (const file of files) {
     const result = await testFile(context, file, mode);
     results.push(result);
     if (!context.json) printResult(context, result);
   }
   if (context.json) printJson(context.out, { data: results });
-  if (options.junit !== undefined)
+  if (junit !== undefined)
     writeFileSync(
-      options.junit,
+      junit,
       junitOf(
         'tempoclaw test',
         results.map((one) => ({ name: one.file, seconds: one.seconds, failure: failureOf(one) })),

@@ -3,47 +3,23 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createClient } from '#cli/client.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
-import { recordSession } from '../commands/record.ts';
-import { runReplay } from '../run-replay.ts';
-import type { Recording } from '../schema.ts';
+import { createPlayer, type Player } from './support.ts';
 
 const write = (path: string, content = 'x'): string => `write_file ${JSON.stringify({ path, content })}`;
 
 describe('DU-6 recordings', () => {
   let stack: Stack;
+  let player: Player;
   const shop = { key: 'shop', model: 'rehearsal/follow', instructions: 'Be kind.\nBe short.' };
   before(async () => {
     stack = await startStack({
       agents: [shop, { ...shop, key: 'asks', tools: { ask: [{ tool: 'write_file' }] } }],
     });
+    player = createPlayer(stack);
   });
   after(() => stack.stop());
 
-  const client = () =>
-    createClient({ url: stack.url, key: stack.key, socket: undefined, source: 'test', run: undefined });
-  async function send(session: string, steps: readonly string[], agent = 'shop'): Promise<any> {
-    const { body } = await stack.ask('POST', `/v1/sessions/${session}/messages?wait=60`, {
-      body: { text: steps.join('\nthen\n'), agent },
-    });
-    return body;
-  }
-  async function decide(turn: string, decision: object): Promise<void> {
-    const approval = await stack.worker.until('an approval', async () => {
-      const { body } = await stack.ask('GET', `/v1/approvals?status=pending&turn_id=${turn}`);
-      return body.data[0]?.id as string | undefined;
-    });
-    const decided = await stack.ask('POST', `/v1/approvals/${approval}/decision`, { body: decision });
-    assert.equal(decided.status, 200, JSON.stringify(decided.body));
-    await stack.worker.until('the end', async () => {
-      const { body } = await stack.ask('GET', `/v1/turns/${turn}`);
-      return body.status === 'completed' ? true : undefined;
-    });
-  }
-  const record = (session: string): Promise<Recording> => recordSession(client(), session);
-  const replay = (recording: Recording, mode: 'compare' | 'live' = 'compare') =>
-    runReplay(client(), recording, mode);
   const change = (agent: object) => stack.ask('PATCH', '/v1/agents/shop', { body: agent });
   const filesNamed = (name: string): string[] =>
     readdirSync(stack.worker.workspaceRoot, { recursive: true, encoding: 'utf8' }).filter((path) =>
@@ -51,15 +27,19 @@ describe('DU-6 recordings', () => {
     );
 
   it('replays a turn with several calls and a failed one, and runs none of them', async () => {
-    await send('one', [`${write('one.txt')}\n${write('two.txt')}`, 'read_file {"path":"none.txt"}', 'Done.']);
-    const recording = await record('one');
+    await player.send('one', [
+      `${write('one.txt')}\n${write('two.txt')}`,
+      'read_file {"path":"none.txt"}',
+      'Done.',
+    ]);
+    const recording = await player.record('one');
     assert.deepEqual(
       recording.turns[0]?.steps.map(({ calls }) => calls.map(({ ok }) => ok)),
       [[true, true], [false], []],
     );
     for (const name of ['one.txt', 'two.txt'])
       for (const path of filesNamed(name)) rmSync(join(stack.worker.workspaceRoot, path));
-    const { difference, session } = await replay(recording);
+    const { difference, session } = await player.replay(recording);
     assert.equal(difference, null);
     assert.deepEqual([...filesNamed('one.txt'), ...filesNamed('two.txt')], []);
     const read = async (key: string) =>
@@ -73,26 +53,26 @@ describe('DU-6 recordings', () => {
   });
 
   it('names a changed system prompt, a tool that is no longer offered, and a rule', async () => {
-    await send('named', [write('named.txt'), 'Done.']);
-    const recording = await record('named');
+    await player.send('named', [write('named.txt'), 'Done.']);
+    const recording = await player.record('named');
     await change({ instructions: 'Be kind.\nBe long.' });
-    assert.deepEqual((await replay(recording)).difference, {
+    assert.deepEqual((await player.replay(recording)).difference, {
       turn: 1,
       step: 1,
       part: 'system',
       message: 'the system prompt differs: line 4 was "Be short." and is "Be long."',
     });
     await change({ instructions: shop.instructions, tools: { deny: ['datetime'] } });
-    const tools = (await replay(recording)).difference;
+    const tools = (await player.replay(recording)).difference;
     assert.equal(tools?.message, 'the tools offered differ: datetime is no longer offered');
     await change({ tools: { ask: [{ tool: 'write_file' }] } });
-    const policy = (await replay(recording)).difference;
+    const policy = (await player.replay(recording)).difference;
     assert.equal(policy?.part, 'policy');
     assert.match(policy.message, /call 1 \(write_file\): the rules said allow and say ask/);
-    const accepted = (await runReplay(client(), recording, 'record')).recording;
-    assert.equal((await replay(accepted)).difference, null);
+    const accepted = (await player.replay(recording, 'record')).recording;
+    assert.equal((await player.replay(accepted)).difference, null);
     await change({ tools: null });
-    assert.equal((await replay(recording)).difference, null);
+    assert.equal((await player.replay(recording)).difference, null);
   });
 
   it('answers for people as they have decided: approved, edited, denied', async () => {
@@ -103,14 +83,14 @@ describe('DU-6 recordings', () => {
     };
     for (const [decision, more] of Object.entries(decisions)) {
       const session = `prompt-${decision}`;
-      const { turn_id } = await send(session, [write('prompt.txt'), 'Done.'], 'asks');
-      await decide(turn_id, { decision, ...more });
-      const recording = await record(session);
+      const { turn_id } = await player.send(session, [write('prompt.txt'), 'Done.'], 'asks');
+      await player.decide(turn_id, { decision, ...more });
+      const recording = await player.record(session);
       const [call] = recording.turns[0]?.steps[0]?.calls ?? [];
       assert.equal(call?.verdict, 'ask');
       assert.equal(call.approval?.status, decision === 'reject' ? 'denied' : 'approved');
       assert.equal(call.edited?.['path'], decision === 'edit' ? 'edited.txt' : undefined);
-      assert.equal((await replay(recording)).difference, null, decision);
+      assert.equal((await player.replay(recording)).difference, null, decision);
     }
     const { body } = await stack.ask('GET', '/v1/approvals?status=pending');
     assert.deepEqual(body.data, []);
@@ -118,42 +98,42 @@ describe('DU-6 recordings', () => {
 
   it('replays a turn whose model has failed, and names one that now goes on', async () => {
     await change({ model: 'rehearsal/flaky' });
-    const failed = await send('failed', ['bad request']);
+    const failed = await player.send('failed', ['bad request']);
     assert.equal(failed.status, 'failed');
-    const recording = await record('failed');
-    assert.equal((await replay(recording)).difference, null);
+    const recording = await player.record('failed');
+    assert.equal((await player.replay(recording)).difference, null);
     await change({ model: shop.model });
-    await send('goes-on', [write('on.txt'), 'Done.']);
-    const other = await record('goes-on');
+    await player.send('goes-on', [write('on.txt'), 'Done.']);
+    const other = await player.record('goes-on');
     const [turn] = other.turns;
     assert.ok(turn);
     const short = { ...other, turns: [{ ...turn, steps: turn.steps.slice(0, 1) }] };
-    const { difference } = await replay(short);
+    const { difference } = await player.replay(short);
     assert.deepEqual([difference?.part, difference?.step], ['end', 2]);
   });
 
   it('compares the calls of a model that answers itself, and runs none', async () => {
-    await send('live', [write('live.txt', 'one'), 'Done.']);
-    const recording = await record('live');
+    await player.send('live', [write('live.txt', 'one'), 'Done.']);
+    const recording = await player.record('live');
     for (const path of filesNamed('live.txt')) rmSync(join(stack.worker.workspaceRoot, path));
-    assert.equal((await replay(recording, 'live')).difference, null);
+    assert.equal((await player.replay(recording, 'live')).difference, null);
     const [turn] = recording.turns;
     assert.ok(turn);
     const other = { ...recording, turns: [{ ...turn, message: turn.message.replace('one', 'two') }] };
-    const changed = (await replay(other, 'live')).difference;
+    const changed = (await player.replay(other, 'live')).difference;
     assert.match(changed?.message ?? '', /call 1 \(write_file\): its arguments were .*one.* and are .*two/);
     const more = {
       ...recording,
       turns: [{ ...turn, message: `${write('live.txt', 'one')}\n${write('more.txt')}` }],
     };
-    const missed = (await replay(more, 'live')).difference;
+    const missed = (await player.replay(more, 'live')).difference;
     assert.match(missed?.message ?? '', /NotRecorded: turn 1, step 1: the recording has no call 2/);
     assert.deepEqual([...filesNamed('live.txt'), ...filesNamed('more.txt')], []);
   });
 
   it('refuses recordings of other versions, and those that are not for here', async () => {
-    await send('bad', ['Done.']);
-    const recording = await record('bad');
+    await player.send('bad', ['Done.']);
+    const recording = await player.record('bad');
     const create = async (changed: object) =>
       await stack.ask('POST', '/v1/replays', {
         body: { mode: 'compare', recording: { ...recording, ...changed } },
