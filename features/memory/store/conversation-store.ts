@@ -22,8 +22,8 @@ const MESSAGE = 4_000;
 /** Characters of all messages. */
 const TEXTS = 30_000;
 
-/** A condition on `s`. */
-const IS_READY = sql`s.recorded < s.position
+/** A condition on `s`. What is said in a replay is a test's. */
+const IS_READY = sql`s.recorded < s.position and not coalesce(s.bound_context ? 'stand_ins', false)
   and (s.updated_at < now() - ${IDLE_MINUTES}::int * interval '1 minute' or s.position - s.recorded >= ${MANY}::int)`;
 
 const ofScope = ({ tenant, agent, user }: DocumentScope) =>

@@ -4,6 +4,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { unrecordedTalk } from '#features/memory/store/conversation-store.ts';
 import { createPlayer, type Player } from './support.ts';
 
 const write = (path: string, content = 'x'): string => `write_file ${JSON.stringify({ path, content })}`;
@@ -129,6 +130,64 @@ describe('DU-6 recordings', () => {
     const missed = (await player.replay(more, 'live')).difference;
     assert.match(missed?.message ?? '', /NotRecorded: turn 1, step 1: the recording has no call 2/);
     assert.deepEqual([...filesNamed('live.txt'), ...filesNamed('more.txt')], []);
+  });
+
+  it('tells no webhook, no memory and no backtest of replays', async () => {
+    const hook = { url: 'https://hooks.example.test/', events: ['*'] };
+    const { body: webhook } = await stack.ask('POST', '/v1/webhooks', { body: hook });
+    await player.send('quiet', [write('quiet.txt'), 'Done.']);
+    const { session } = await player.replay(await player.record('quiet'));
+    const { rows } = await stack.pool.query('select distinct session_key from webhook_deliveries');
+    assert.deepEqual(rows, [{ session_key: 'quiet' }]);
+    await stack.ask('DELETE', `/v1/webhooks/${webhook.id}`);
+    await stack.pool.query(`update sessions set updated_at = now() - interval '1 hour'`);
+    const scope = { tenant: stack.tenant, agent: 'shop', user: null };
+    for (let talk = await unrecordedTalk(stack.pool, scope); talk; ) {
+      assert.doesNotMatch(talk.session, /^replay-/);
+      await stack.pool.query('update sessions set recorded = position where key = $1', [talk.session]);
+      talk = await unrecordedTalk(stack.pool, scope);
+    }
+    const settings = { tools: { deny: ['write_file'] } };
+    const { body } = await stack.ask('POST', '/v1/policy/backtest', { body: { settings } });
+    const judged = body.data.map((one: { session_key: string }) => one.session_key);
+    assert.ok(judged.includes('quiet') && !judged.includes(session), JSON.stringify(body));
+  });
+
+  it('hides secrets that a recording names, and refuses one that is too deep or too large', async () => {
+    await player.send('secret', ['Done.']);
+    const recording = await player.record('secret');
+    const [turn] = recording.turns;
+    assert.ok(turn);
+    const [step] = turn.steps;
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const create = (changed: object) =>
+      stack.ask('POST', '/v1/replays', {
+        body: { mode: 'compare', recording: { ...recording, turns: [{ ...turn, ...changed }] } },
+      });
+    const { body } = await create({ message: `use ${secret}` });
+    const { rows } = await stack.pool.query('select stand_ins::text as text from replays where id = $1', [
+      body.id,
+    ]);
+    assert.doesNotMatch(rows[0].text, /ghp_a1/);
+    let args: object = {};
+    for (let depth = 0; depth < 70; depth++) args = { args };
+    const call = { tool: 'x', called_as: 'x', args, verdict: 'allow', ok: true, code: null, result: '' };
+    const deep = await create({ steps: [{ ...step, calls: [call] }] });
+    assert.equal(deep.status, 400, JSON.stringify(deep.body).slice(0, 300));
+    const large = await create({
+      steps: Array.from({ length: 5 }, () => ({ ...step, text: 'x'.repeat(3_900_000) })),
+    });
+    assert.equal(large.status, 413);
+  });
+
+  it('runs nothing in the session of a replay that is gone', async () => {
+    const script = { agent: 'shop', tools: { write_file: [{ text: 'written', times: null }] } };
+    const { body } = await stack.ask('POST', '/v1/replays', { body: { mode: 'script', script } });
+    await stack.pool.query('delete from replays where id = $1', [body.id]);
+    const turn = await player.send(body.session_key, [write('gone.txt')]);
+    assert.equal(turn.status, 'failed');
+    assert.equal(turn.error.code, 'NotRecorded');
+    assert.deepEqual(filesNamed('gone.txt'), []);
   });
 
   it('refuses recordings of other versions, and those that are not for here', async () => {
