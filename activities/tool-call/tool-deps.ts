@@ -10,6 +10,7 @@ import type { Processes } from '../process/session-processes.ts';
 import type { Shell } from '@tempoclaw/sandbox';
 import type { TeamTools } from '../teams/team-activities.ts';
 import type { SendToSession } from '../turn/send-to-session.ts';
+import type { RunningCall } from '#policy/define-tool.ts';
 import type { Files } from '../workspace/contract.ts';
 
 /** Dependencies from this machine and the database. */
@@ -31,6 +32,15 @@ export interface WorldDeps {
 /** All dependencies, including those that reach other workflows. */
 export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
   readonly sendToSession: SendToSession;
+  /**
+   * Keeps what a file has before a call replaces it; `after` is its new content. Absent without the feature for it. A
+   * repeat of the call changes nothing. @throws FileProblem
+   */
+  readonly keepBefore?: (
+    call: RunningCall,
+    path: string,
+    after: (old: Buffer | null) => Buffer,
+  ) => Promise<void>;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;
 }

@@ -2,7 +2,7 @@
  * Writes whole files of a workspace, and changes their contents: one change of a file at a time, across all processes.
  */
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, lstat } from 'node:fs/promises';
+import { type FileHandle, lstat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createChangeJournal } from './change-journal.ts';
 import { errnoOf, FileProblem, shown } from './file-problem.ts';
@@ -20,7 +20,7 @@ export function createFileChanges(
     /** `whole`: all of the file is replaced. */
     readonly resolveChange: (scope: FileScope, path: string, whole: boolean) => Promise<SafePath>;
   },
-): Pick<Files, 'write' | 'change'> {
+): Pick<Files, 'write' | 'change' | 'remove'> {
   const { resolveChange } = options;
   const journal = createChangeJournal(options.journalDir, options.now);
   return {
@@ -66,6 +66,21 @@ export function createFileChanges(
           return { done: false };
         };
         return closing(folder, () => options.lock(lockNameOf(safe), changeIt));
+      });
+    },
+
+    async remove(scope, path, check) {
+      return explained('failed to remove file', path, async () => {
+        const safe = await resolveChange(scope, path, true);
+        const { folder, name } = await openParent(safe, true);
+        return closing(folder, () =>
+          options.lock(lockNameOf(safe), async () => {
+            const old = await readWhole(folder, name, true, path);
+            if (old === null) return;
+            check(old);
+            await unlink(folder.at(name));
+          }),
+        );
       });
     },
   };

@@ -116,6 +116,11 @@ export interface Files {
     mayCreate: boolean,
     by: (old: Buffer | null) => Buffer,
   ): Promise<{ done: boolean }>;
+  /**
+   * Removes a file unless `check`, which receives its bytes, throws. Safe to repeat: a file that is not there counts as
+   * removed.
+   */
+  remove(scope: FileScope, path: string, check: (old: Buffer) => void): Promise<void>;
   /** Immediate children by name; at most `limit`, and `total` is their number. */
   list(scope: FileScope, path: string, limit: number): Promise<Listing>;
   /** `run` is for commands, which may write there. */

@@ -5,6 +5,7 @@ export const undo = defineFeature({
   summary: 'What the calls of a turn have done is reversed, newest first, each once.',
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
+  tools: [() => import('./tools/restore-file.ts')],
   worker: () => import('./worker.ts'),
   routes: [() => import('./routes.ts')],
   commands: [

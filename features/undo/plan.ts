@@ -1,4 +1,5 @@
 /** DU-9: how each call of a turn can be reversed. It only decides; the rows are read and written elsewhere. */
+import { RESTORE_FILE } from '#domain/files/before-image.ts';
 import type { ReversalAction } from './contract.ts';
 import { type Redirect, replayOf, type Tool } from '#policy/define-tool.ts';
 
@@ -13,6 +14,8 @@ export interface CallToUndo {
   /** It was claimed by a worker: before that, it has done nothing. */
   readonly hasRun: boolean;
   readonly child: string | null;
+  /** What the file had that it wrote. */
+  readonly isKept: boolean;
   readonly reversal: Reversal | null;
 }
 
@@ -67,9 +70,12 @@ function planEffect(
   const by = inverse?.(call.args, { id: call.id, result: call.result ?? '', isUncertain });
   const { reversal } = call;
   const before = reversal?.status === 'failed' ? `the turn ${reversal.turn} could not reverse it` : null;
-  if (by) return plan('reverse', before, by);
+  const isKept = by?.tool !== RESTORE_FILE || call.isKept;
+  if (by && isKept) return plan('reverse', before, by);
   if (isUncertain)
     return plan('unknown', `it ended with ${call.code ?? 'an error'}; look whether it had an effect`);
+  if (!isKept)
+    return plan('irreversible', 'what the file had before is not kept: it was too large, or is too old');
   if (call.child !== null) return plan('irreversible', 'other turns have done its work; undo those');
   return plan('irreversible', `${call.tool} cannot reverse ${inverse ? 'a call like this' : 'its calls'}`);
 }

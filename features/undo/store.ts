@@ -28,6 +28,7 @@ export function readCallsToUndo(db: TenantDb | TenantTx, turn: string): Promise<
   return readRows<UndoRow>(db)`
     select c.id, c.tool, c.args, translate(encode(c.args_sealed, 'base64'), E'\\n', '') as sealed, c.ok, c.code, c.result, c.started_at is not null as "hasRun", c.child,
       u.undo_turn_id as undo_turn, u.undo_call_id as undo_call, uc.state as undo_state, uc.ok as undo_ok, uc.code as undo_code,
+      exists (select from before_images b where b.tenant_id = c.tenant_id and b.call_id = c.id) as "isKept",
       ut.status as undo_status
      from tool_calls c
      left join undone_calls u on u.tenant_id = c.tenant_id and u.call_id = c.id

@@ -1,13 +1,19 @@
-/** Tells tools of hosts which calls may reverse others: those that an undo has claimed, from the record. */
+/** What undo needs in a worker: what calls replace is kept, and only calls that an undo has claimed may reverse others. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { Reversals } from '#features/code-tools/index.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
+import { createKeepBefore, readBefore } from './before-images.ts';
 import { isClaimed } from './store.ts';
+import type { UndoDeps } from './tools/restore-file.ts';
 
-export function createWorkerPart({ pool }: WorkerCore): WorkerPart {
-  const reversals: Reversals = {
-    mayReverse: (tenant, call, by) => isClaimed(forTenant(pool, tenant), call, by),
+export function createWorkerPart({ pool, sealer, machine }: WorkerCore): WorkerPart {
+  const isClaimedUndo: Reversals['mayReverse'] = (tenant, call, by) =>
+    isClaimed(forTenant(pool, tenant), call, by);
+  const undo: UndoDeps = {
+    isClaimed: isClaimedUndo,
+    before: (caller, call, path) => readBefore({ pool, sealer }, caller, call, path),
   };
-  return { extends: { reversals } };
+  const keepBefore = createKeepBefore({ pool, sealer, files: machine.world.files });
+  return { tools: { undo, keepBefore }, extends: { reversals: { mayReverse: isClaimedUndo } } };
 }

@@ -103,6 +103,7 @@ const REFUSED: readonly Work[] = [
   ['use_skill', { name: 'nothing' }],
   ['publish_skill', { path: '.' }],
   ['process', { action: 'poll', id: 'nothing' }],
+  ['restore_file', { path: 'a.txt', call: 'nothing' }],
   ['browser', { action: 'snapshot' }],
   ['read_video', { prompt: 'What is it?', path: 'nothing.mp4' }],
   ['canvas', { action: 'update', html: 'x' }],

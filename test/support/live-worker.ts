@@ -6,7 +6,8 @@ import type { InlineHints } from '#features/fast-path/contract.ts';
 import type { Feature } from '#domain/feature.ts';
 import { loadRowParts } from '#store/row-parts.ts';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -48,6 +49,9 @@ import { replayAll } from './replay-all.ts';
 import { SharedWorker } from './shared-threads.ts';
 import { createTestDatabase } from './test-database.ts';
 
+/** In a state folder. */
+const KEY_FILE = 'sealing.key';
+
 /** Far longer than anything in a test takes, so that only a hang reaches it. */
 const PATIENCE_MS = 120_000;
 
@@ -68,9 +72,10 @@ export interface LiveWorkerOptions {
   /** Changes the code of the workflows. */
   readonly changeWorkflows?: (code: string) => string;
   /**
-   * Another worker, whose tenant, queue and database this one shares; its agents exist there. This one is closed first.
+   * Another worker, whose tenant, queue, database and master key this one shares; its agents exist there. This one is
+   * closed first.
    */
-  readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'>;
+  readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'> & Partial<Pick<LiveWorker, 'keys'>>;
   /** All of the build's by default. */
   readonly features?: readonly Feature[];
   /** The wall around commands on this machine; by default none, which is treated as a complete one. */
@@ -210,6 +215,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
 
   const live = await settingsOf(options, folder, { address, databaseUrl: database.url, tenant });
   const { config } = live;
+  await shareKey(options.beside, config.stateDir);
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
   await registerSearchAttributes(clientConnection, config.temporal.namespace, SEARCH_ATTRIBUTES);
@@ -388,6 +394,14 @@ async function until<T>(what: string, probe: () => Promise<T | undefined> | T | 
 /** "Try again" is what a busy server answers, so this tries again. */
 function whenBusy(error: unknown): undefined {
   if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
+}
+
+/** The folder of a worker that is closed is gone, and the key with it. */
+async function shareKey(of: LiveWorkerOptions['beside'], to: string): Promise<void> {
+  const key = of?.keys && join(of.keys.stateDir, KEY_FILE);
+  if (key === undefined || !existsSync(key)) return;
+  await mkdir(to, { recursive: true });
+  await copyFile(key, join(to, KEY_FILE));
 }
 
 async function writeAgent(

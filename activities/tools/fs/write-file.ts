@@ -9,6 +9,7 @@ import { fileDigest } from '#activities/workspace/change-journal.ts';
 import { withFileProblems } from '#activities/workspace/file-problem.ts';
 import { hasPlaceholder, keepSecrets } from '#activities/workspace/keep-secrets.ts';
 import { probeChange } from '#activities/workspace/probe-change.ts';
+import { RESTORE_FILE } from '#domain/files/before-image.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const input = z.object({
@@ -21,7 +22,7 @@ const input = z.object({
   append: z.boolean().default(false).describe('Add to the end of the file instead of replacing it'),
 });
 
-export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
+export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files' | 'keepBefore'>>({
   name: 'write_file',
   description:
     'Write a text file in the workspace, replacing what was there, or add to its end with append. Makes missing folders.',
@@ -43,8 +44,10 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
     },
   },
   serial: true,
-  run: ({ files }, { path, content, append }, call) =>
+  run: ({ files, keepBefore }, { path, content, append }, call) =>
     withFileProblems(async () => {
+      const added = Buffer.from(content);
+      await keepBefore?.(call, path, (old) => (append && old ? Buffer.concat([old, added]) : added));
       if (!append && hasPlaceholder(content)) {
         await files.change(call, path, true, (old) => {
           keepSecrets(path, old, content, call.hasSecret);
@@ -59,7 +62,6 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
         const { created, bytes } = await files.write(call, path, content);
         return { ok: true, text: `File ${created ? 'created' : 'written'}: ${path} (${bytes} bytes)` };
       }
-      const added = Buffer.from(content);
       await files.change(call, path, true, (old) => (old === null ? added : Buffer.concat([old, added])));
       return { ok: true, text: `Appended to file: ${path} (${added.length} bytes)` };
     }),
@@ -75,6 +77,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
     });
     return there.ok ? there : undefined;
   },
+  // It finds out itself whether the file was written.
+  inverse: ({ path }, { id }) => ({ tool: RESTORE_FILE, args: { path, call: id } }),
 });
 
 const NOT_WRITTEN = toolError('FileNotFound', 'not written');

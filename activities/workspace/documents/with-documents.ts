@@ -10,7 +10,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import { fileDigest } from '../change-journal.ts';
 import { createDocumentCopies } from './document-copies.ts';
 import { createDocumentRows, hasDocuments } from './document-rows.ts';
-import { FileProblem } from '../file-problem.ts';
+import { FileProblem, shown } from '../file-problem.ts';
 import type { Entry, Files, FileScope } from '../contract.ts';
 import { readPage, sourceOf } from '../read-page.ts';
 import { makeWorkspace } from '../workspace-folder.ts';
@@ -72,6 +72,14 @@ export function withDocuments(files: Files, pool: Pool): Files {
       return place
         ? rows.change(scope, place, path, mayCreate, by)
         : files.change(scope, path, mayCreate, by);
+    },
+
+    async remove(scope, path, check) {
+      if (!(await rows.rowAt(scope, path))) return files.remove(scope, path, check);
+      throw new FileProblem(
+        'InvalidPath',
+        `failed to remove file ${shown(path)}: it is a document with versions; delete it by \`tempoclaw files delete\``,
+      );
     },
 
     async list(scope, path, limit) {

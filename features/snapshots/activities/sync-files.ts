@@ -63,6 +63,7 @@ export function syncFiles(
         during(scope, (used) => files.write(used, path, content, check)),
       change: (scope, path, mayCreate, by) =>
         during(scope, (used) => files.change(used, path, mayCreate, by)),
+      remove: (scope, path, check) => during(scope, (used) => files.remove(used, path, check)),
       list: (scope, path, limit) => during(scope, (used) => files.list(used, path, limit)),
       isFolder: (scope, path) => during(scope, (used) => files.isFolder(used, path)),
       async keep(scope, patienceMs = RUN_MS) {

@@ -46,7 +46,7 @@ describe('DU-9 undo of a turn', () => {
       'cron reverse',
       'datetime nothing',
       'edit reverse',
-      'write_file irreversible',
+      'write_file reverse',
     ]);
     assert.equal(await notes('plan'), before);
   });
@@ -126,11 +126,12 @@ describe('DU-9 undo of a turn', () => {
   });
 
   it('refuses calls that it cannot reverse, and turns of others', async () => {
-    const turn = await say('refused', [write('one'), edit('one', '1')]);
-    const [, written] = await plan(turn);
-    const refused = await undo(turn, { calls: [written.call_id] });
+    const everywhere = `edit ${JSON.stringify({ path: 'notes.md', old_string: 'o', new_string: 'O', replace_all: true })}`;
+    const turn = await say('refused', [write('one'), everywhere]);
+    const [edited] = await plan(turn);
+    const refused = await undo(turn, { calls: [edited.call_id] });
     assert.equal(refused.status, 400);
-    assert.match(refused.body.detail, /write_file cannot reverse/);
+    assert.match(refused.body.detail, /edit cannot reverse/);
     assert.equal((await undo(turn, { calls: ['call_of-nobody'] })).status, 400);
     const { key } = await stack.makeTenant();
     assert.equal((await stack.ask('GET', `/v1/turns/${turn}/undo`, { key })).status, 404);
