@@ -99,8 +99,9 @@ export function readDigests(tx: TenantTx, rows: readonly SaltedSubject[]): Promi
         encode(sha256(decode(e.salt, 'hex') || convert_to(${contentOf(tx.tenant)}, 'UTF8')), 'hex') as digest
       from unnest(${column('kind')}, ${column('subject')}, ${column('part')}, ${column('salt')})
         with ordinality as e (kind, subject, part, salt, nth)
-      where not exists (select from evidence_entries x where x.tenant_id = ${tx} and x.kind = e.kind and x.subject = e.subject
-        and x.part = e.part)) found
+      -- Looked up one by one: joined, all of the chain would be read for each batch.
+      where (select true from evidence_entries x where x.tenant_id = ${tx} and x.kind = e.kind and x.subject = e.subject
+        and x.part = e.part) is null) found
     where turn = 1 order by nth`;
 }
 
