@@ -1,10 +1,12 @@
-/** DU-6: evals and recordings of a folder of agents, from nothing: `eval` and `test` start what they need. */
+/** DU-6: evals and recordings of a folder of agents, from nothing: `eval` and `test` start what they need, or use what runs. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -70,6 +72,7 @@ const JUDGE = `rules:
 
 describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
   let folder: string;
+  let dev: ChildProcessByStdio<null, Readable, Readable> | undefined;
   before(() => {
     folder = join(mkdtempSync(join(tmpdir(), 'eval-')), 'my-agents');
     const files = {
@@ -84,6 +87,8 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
     }
   });
   after(async () => {
+    dev?.kill('SIGINT');
+    if (dev?.exitCode === null) await once(dev, 'exit');
     for (const pid of runningWith(folder)) process.kill(pid, 'SIGKILL');
     await rm(join(folder, '..'), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   });
@@ -101,6 +106,21 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
     assert.match(stdout, /✔ are explained kindly/);
     assert.match(stdout, /✔ refunds the order that the customer names, once/);
     assert.ok(!existsSync(join(folder, 'refunds.log')));
+  });
+
+  it('use the installation that runs for the folder', async () => {
+    dev = spawn(process.execPath, [PROGRAM, 'dev'], {
+      cwd: folder,
+      env: ENV,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for await (const data of dev.stdout) if (String(data).includes('Follows the changes')) break;
+    dev.stdout.resume();
+    dev.stderr.resume();
+    const { code, stdout, stderr } = await run('eval', '--only', 'explained');
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /✔ are explained kindly/);
+    assert.equal(dev.exitCode, null);
   });
 
   it('fail with what the judge says, for people, JUnit and programs', async () => {
@@ -129,14 +149,6 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
   });
 
   it('stand beside recordings, which name a changed description and what else is wrong', async () => {
-    const up = spawn(process.execPath, [PROGRAM, 'dev'], {
-      cwd: folder,
-      env: ENV,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for await (const data of up.stdout) if (String(data).includes('Follows the changes')) break;
-    up.stdout.resume();
-    up.stderr.resume();
     const said = await run('run', '--agent', 'shop', '--session', 'one', 'datetime {}\nthen\nDone.');
     assert.equal(said.code, 0, said.stderr);
     const made = await run(
@@ -152,9 +164,6 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
     );
     assert.equal(made.code, 0, made.stderr);
     assert.deepEqual(readdirSync(join(folder, 'recs')), ['one.rec']);
-    up.kill('SIGINT');
-    await new Promise((done) => up.once('exit', done));
-
     assert.match((await run('test', 'recs/one.rec')).stdout, /✔ one.rec/);
     const tool = join(folder, 'tools/refund.ts');
     writeFileSync(tool, readFileSync(tool, 'utf8').replace('Refund an order', 'Refund or cancel an order'));
