@@ -2,11 +2,15 @@
  * What calls have replaced in files: kept sealed before the file changes, so that a crash in between loses nothing, and
  * read by the tool that puts it back.
  */
+import { basename } from 'node:path';
 import { fileDigest } from '#activities/workspace/change-journal.ts';
 import type { Files } from '#activities/workspace/contract.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
+import type { FileOrigins } from '#domain/files/file-origins.ts';
+import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
+import { filesRead } from '#store/files/outside-file-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { execute, readRow } from '#store/postgres/statements.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -18,6 +22,8 @@ export const MAX_KEPT_BYTES = 1_000_000;
 export interface BeforeImage {
   /** Null when there was no file. */
   readonly content: Buffer | null;
+  /** What was read from outside before that was written (PO-5). */
+  readonly read: UsedTools;
   /** Digest of what the call wrote. */
   readonly after: string;
 }
@@ -33,14 +39,15 @@ export const IMAGE_PLACE = `tenant_id || '/before_images/' || call_id || '/' || 
 
 export function createKeepBefore({ pool, sealer, files }: Deps): NonNullable<ToolDeps['keepBefore']> {
   return async (call, path, after) => {
-    const old = await oldContent(files, call, path);
+    const { old, read } = await oldContent({ pool, files }, call, path);
     if (old === undefined) return;
     const { tenant, callId, sessionKey } = call;
     const sealed = old && sealer.seal(old.toString('base64'), placeOf(tenant, callId, path));
     // The first attempt counts: a later one may find what that has written.
     await execute(forTenant(pool, tenant))`
-      insert into before_images (tenant_id, call_id, session_key, path, sealed, key_id, after)
-      values (${tenant}, ${callId}, ${sessionKey}, ${path}, ${sealed}, ${sealed && sealer.keyId}, ${fileDigest(after(old))})
+      insert into before_images (tenant_id, call_id, session_key, path, sealed, key_id, read, after)
+      values (${tenant}, ${callId}, ${sessionKey}, ${path}, ${sealed}, ${sealed && sealer.keyId},
+        ${JSON.stringify(read)}, ${fileDigest(after(old))})
       on conflict do nothing`;
   };
 }
@@ -53,28 +60,53 @@ export async function readBefore(
   path: string,
 ): Promise<BeforeImage | undefined> {
   const db = forTenant(pool, tenant);
-  const row = await readRow<{ sealed: string | null; after: string }>(db)`
-    select sealed, after from before_images
+  const row = await readRow<{ sealed: string | null; read: UsedTools; after: string }>(db)`
+    select sealed, read, after from before_images
     where tenant_id = ${db} and call_id = ${call} and path = ${path} and session_key = ${sessionKey}`;
   if (!row) return undefined;
   const content = row.sealed && Buffer.from(sealer.open(row.sealed, placeOf(tenant, call, path)), 'base64');
-  return { content: content === '' ? null : content, after: row.after };
+  return { ...row, content: content === '' ? null : content };
 }
 
 function placeOf(tenant: string, call: string, path: string): string {
   return `${tenant}/before_images/${call}/${path}`;
 }
 
-/** Null when there is no file; undefined when it is too large, or cannot be read. */
+/**
+ * `old` is null when there is no file, and undefined when it is too large or cannot be read. The call itself has not read
+ * it: what it writes does not depend on it.
+ */
 async function oldContent(
-  files: Deps['files'],
+  { pool, files }: Pick<Deps, 'pool' | 'files'>,
   call: RunningCall,
   path: string,
-): Promise<Buffer | null | undefined> {
+): Promise<{ readonly old: Buffer | null | undefined; readonly read: UsedTools }> {
+  let read: UsedTools = {};
+  const add = (more: UsedTools): void => void (read = { ...read, ...more });
+  const folders = [call.workspace, ...(call.workspaceFrom === undefined ? [] : [call.workspaceFrom])];
+  const place = { tenant: call.tenant, workspaces: folders.map((folder) => basename(folder)) };
+  const origins = {
+    ...NO_ORIGINS,
+    readDocument: add,
+    read: async (inside: string) => add(await filesRead(pool, { ...place, path: inside })),
+  };
   try {
-    return await files.readBytes(call, path, MAX_KEPT_BYTES);
+    return { old: await files.readBytes({ ...call, origins }, path, MAX_KEPT_BYTES), read };
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
-    return error.code === 'FileNotFound' ? null : undefined;
+    return { old: error.code === 'FileNotFound' ? null : undefined, read };
   }
 }
+
+/** Notes nothing. */
+const NO_ORIGINS: FileOrigins = {
+  read: () => Promise.resolve(),
+  readDocument: () => undefined,
+  readDocuments: () => Promise.resolve(),
+  readSessions: () => Promise.resolve(),
+  readsNetwork: () => undefined,
+  known: () => ({}),
+  changed: () => Promise.resolve(),
+  runs: () => Promise.resolve(),
+  continues: () => undefined,
+};

@@ -5,9 +5,8 @@
 import type { InlineHints } from '#features/fast-path/contract.ts';
 import type { Feature } from '#domain/feature.ts';
 import { loadRowParts } from '#store/row-parts.ts';
-import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -49,9 +48,6 @@ import { replayAll } from './replay-all.ts';
 import { SharedWorker } from './shared-threads.ts';
 import { createTestDatabase } from './test-database.ts';
 
-/** In a state folder. */
-const KEY_FILE = 'sealing.key';
-
 /** Far longer than anything in a test takes, so that only a hang reaches it. */
 const PATIENCE_MS = 120_000;
 
@@ -75,7 +71,7 @@ export interface LiveWorkerOptions {
    * Another worker, whose tenant, queue, database and master key this one shares; its agents exist there. This one is
    * closed first.
    */
-  readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'> & Partial<Pick<LiveWorker, 'keys'>>;
+  readonly beside?: Pick<LiveWorker, 'tenant' | 'databaseUrl'>;
   /** All of the build's by default. */
   readonly features?: readonly Feature[];
   /** The wall around commands on this machine; by default none, which is treated as a complete one. */
@@ -215,7 +211,7 @@ export async function startLiveWorker(options: LiveWorkerOptions = {}): Promise<
 
   const live = await settingsOf(options, folder, { address, databaseUrl: database.url, tenant });
   const { config } = live;
-  await shareKey(options.beside, config.stateDir);
+  await writeKey(database.url, config.stateDir);
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
   await registerSearchAttributes(clientConnection, config.temporal.namespace, SEARCH_ATTRIBUTES);
@@ -396,12 +392,11 @@ function whenBusy(error: unknown): undefined {
   if (!(error instanceof Failure && error.type === 'Unavailable')) throw error;
 }
 
-/** The folder of a worker that is closed is gone, and the key with it. */
-async function shareKey(of: LiveWorkerOptions['beside'], to: string): Promise<void> {
-  const key = of?.keys && join(of.keys.stateDir, KEY_FILE);
-  if (key === undefined || !existsSync(key)) return;
-  await mkdir(to, { recursive: true });
-  await copyFile(key, join(to, KEY_FILE));
+/** The key is the database’s, so that workers that share it open what the others have sealed. */
+async function writeKey(databaseUrl: string, stateDir: string): Promise<void> {
+  await mkdir(stateDir, { recursive: true });
+  const key = createHash('sha256').update(new URL(databaseUrl).pathname).digest();
+  await writeFile(join(stateDir, 'sealing.key'), key, { mode: 0o600 });
 }
 
 async function writeAgent(

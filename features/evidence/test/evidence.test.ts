@@ -9,7 +9,7 @@ import { verifyEvidence } from '../verify.ts';
 import { doHarm, keepTables } from './faults.ts';
 import { type Recorded, recordWork, startRecorded } from './recorded.ts';
 
-const HARMS = Number(process.env['TEST_HARMS'] ?? 150);
+const HARMS = Number(process.env['TEST_HARMS'] ?? 500);
 
 describe('DU-11 a signed chain of evidence', { timeout: 600_000 }, () => {
   let recorded: Recorded;

@@ -8,6 +8,8 @@ create table before_images (
   -- Base64 of the old content, sealed; null with its key when there was no file.
   sealed      text,
   key_id      text,
+  -- What was read from outside before the old content was written (outside_files).
+  read        jsonb not null,
   -- sha256 of the content that the call wrote.
   after       text not null,
   created_at  timestamptz not null default now(),

@@ -43,7 +43,9 @@ export const tool = defineTool<z.infer<typeof input>, Needs>({
         return toolError('PermissionDenied', 'only `tempoclaw undo` restores files');
       const before = await undo.before(call, of, path);
       if (!before) return toolError('NotFound', `what ${path} had before that call was not kept`);
-      const { content, after } = before;
+      const { content, after, read } = before;
+      // So that the file is marked again as it was.
+      call.origins?.readDocument(read);
       const check = (now: Buffer | null): void => {
         if (fileDigest(now) !== after && fileDigest(now) !== fileDigest(content))
           throw new FileProblem('InvalidArgs', `${path} has changed since; nothing was restored`);
