@@ -17,7 +17,8 @@ describe('F6, DU-1 the API is killed under load', () => {
     const folder = await mkdtemp(join(tmpdir(), 'tempoclaw-restart-'));
     const settings = {
       databaseUrl: String(worker.pool.options.connectionString),
-      stateDir: folder,
+      // With the master key that the worker seals by.
+      stateDir: worker.keys.stateDir,
       cwd: folder,
       taskQueue: worker.taskQueue,
     };
@@ -25,7 +26,7 @@ describe('F6, DU-1 the API is killed under load', () => {
     const { address } = api;
     const port = Number(new URL(address).port);
     const headers = {
-      authorization: `Bearer ${(await readFile(join(folder, 'api-key'), 'utf8')).trim()}`,
+      authorization: `Bearer ${(await readFile(join(worker.keys.stateDir, 'api-key'), 'utf8')).trim()}`,
       'content-type': 'application/json',
     };
 
