@@ -26,3 +26,16 @@ export interface FileOrigins {
   /** Called when the command continues after the call has ended. */
   continues(): void;
 }
+
+/** For reads and writes that nothing records. */
+export const NO_ORIGINS: FileOrigins = {
+  read: () => Promise.resolve(),
+  readDocument: () => undefined,
+  readDocuments: () => Promise.resolve(),
+  readSessions: () => Promise.resolve(),
+  readsNetwork: () => undefined,
+  known: () => ({}),
+  changed: () => Promise.resolve(),
+  runs: () => Promise.resolve(),
+  continues: () => undefined,
+};

@@ -16,6 +16,8 @@ interface InForce {
   readonly freezes: Promise<readonly FreezeRow[]>;
   /** Aborts when they have changed. */
   readonly changed: AbortController;
+  /** Turns and freezes whose readers know that the turn waits, so that a long wait writes nothing more. */
+  readonly noted: Set<string>;
 }
 
 export function createHeldBack(pool: Pool, changes: Pick<ChangeFeed, 'subscribe'>): Guards['heldBack'] {
@@ -33,7 +35,8 @@ export function createHeldBack(pool: Pool, changes: Pick<ChangeFeed, 'subscribe'
     const found = known.get(tenant);
     if (found) return found;
     if (known.size >= MAX_TENANTS) forgetAll();
-    const read = { freezes: freezesInForce(forTenant(pool, tenant)), changed: new AbortController() };
+    const freezes = freezesInForce(forTenant(pool, tenant));
+    const read: InForce = { freezes, changed: new AbortController(), noted: new Set() };
     known.set(tenant, read);
     // The next call reads again.
     read.freezes.catch(() => known.get(tenant) === read && forget(tenant));
@@ -41,13 +44,19 @@ export function createHeldBack(pool: Pool, changes: Pick<ChangeFeed, 'subscribe'
   }
 
   return async (work) => {
-    const { freezes, changed } = inForce(work.tenant);
+    const { freezes, changed, noted } = inForce(work.tenant);
     const candidates = (await freezes).filter(({ tools }) => tools === null || names(tools, work.tool));
     if (candidates.length === 0) return undefined;
     const db = forTenant(pool, work.tenant);
     const turn = await findTurnOf(db, work.of);
     const freeze = turn && candidates.find((one) => holds(one, turn));
-    return freeze && waitFor(freeze.reason, () => noteHeld(db, turn, freeze), changed.signal);
+    if (!freeze) return undefined;
+    const note = async (): Promise<void> => {
+      const key = `${turn.id} ${freeze.id}`;
+      if (!noted.has(key)) await noteHeld(db, turn, freeze);
+      noted.add(key);
+    };
+    return waitFor(freeze.reason, note, changed.signal);
   };
 }
 

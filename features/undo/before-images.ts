@@ -7,7 +7,7 @@ import { fileDigest } from '#activities/workspace/change-journal.ts';
 import type { Files } from '#activities/workspace/contract.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
-import type { FileOrigins } from '#domain/files/file-origins.ts';
+import { NO_ORIGINS } from '#domain/files/file-origins.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { filesRead } from '#store/files/outside-file-store.ts';
@@ -97,16 +97,3 @@ async function oldContent(
     return { old: error.code === 'FileNotFound' ? null : undefined, read };
   }
 }
-
-/** Notes nothing. */
-const NO_ORIGINS: FileOrigins = {
-  read: () => Promise.resolve(),
-  readDocument: () => undefined,
-  readDocuments: () => Promise.resolve(),
-  readSessions: () => Promise.resolve(),
-  readsNetwork: () => undefined,
-  known: () => ({}),
-  changed: () => Promise.resolve(),
-  runs: () => Promise.resolve(),
-  continues: () => undefined,
-};

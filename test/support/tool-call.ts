@@ -1,4 +1,5 @@
 /** A RunningCall for tests of tools, in a temporary workspace that is removed with the test. */
+import { NO_ORIGINS } from '#domain/files/file-origins.ts';
 import type { CreateCallReads } from '#activities/tool-call/call-reads.ts';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,17 +67,7 @@ export function toolCall(workspace: string, overrides: Partial<RunningCall> = {}
 
 /** For a call that reads nothing which others have written. */
 export const NO_READS: CreateCallReads = () => ({
-  origins: {
-    read: () => Promise.resolve(),
-    readDocument: () => undefined,
-    readDocuments: () => Promise.resolve(),
-    readSessions: () => Promise.resolve(),
-    readsNetwork: () => undefined,
-    known: () => ({}),
-    changed: () => Promise.resolve(),
-    runs: () => Promise.resolve(),
-    continues: () => undefined,
-  },
+  origins: NO_ORIGINS,
   ofRunFiles: () => Promise.resolve({}),
   noted: (result) => Promise.resolve(result),
 });
