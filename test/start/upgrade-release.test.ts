@@ -1,5 +1,5 @@
 /**
- * DU-5: the state folder of a release is upgraded in place, and everything that was open in it goes on. A migration is
+ * DU-5, DU-10: the state folder of a release is upgraded in place, and everything that was open in it goes on. A migration is
  * added, so that there is an upgrade as long as no later version has one.
  */
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ const FIXTURES = new URL('../upgrade/fixtures/', import.meta.url).pathname;
 const PATIENCE_MS = 60_000;
 
 for (const version of readdirSync(FIXTURES))
-  describe(`DU-5 the state of ${version}`, { timeout: 600_000 }, () => {
+  describe(`DU-5 DU-10 the state of ${version}`, { timeout: 600_000 }, () => {
     let clone: Clone;
     let program: Program;
     let database: string;

@@ -1,5 +1,5 @@
 /**
- * F10: workers of one build are replaced by workers of another, and back again, while turns run on them. Their code
+ * F10, DU-10: workers of one build are replaced by workers of another, and back again, while turns run on them. Their code
  * differs, so each build replays and ends what the other started.
  */
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
 /** Turns that start before each change of builds; n is their product. */
 const TURNS = Number(process.env['TEST_TURNS'] ?? 8);
 
-describe('F10 DU-5 a rolling upgrade under turns', { timeout: 600_000 }, () => {
+describe('F10 DU-5 DU-10 a rolling upgrade under turns', { timeout: 600_000 }, () => {
   let stand: Stand;
   let folder: string;
   let builds: readonly [Killable, Killable];
