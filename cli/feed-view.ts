@@ -161,6 +161,10 @@ export function createFeedView(options: FeedViewOptions): (event: StoredEvent) =
       );
     },
     'approval.decided': (event) => sink.line(decidedLine(event, paint)),
+    'turn.held': ({ data }) =>
+      sink.line(
+        paint('yellow', oneLine(`… held back until it is lifted: ${textOf(data['reason'])}`, output.columns)),
+      ),
     'context.compacted': () => sink.line(paint('dim', '… the conversation was summed up to fit the model')),
     'memory.recorded': ({ data }) =>
       sink.line(paint('dim', `… kept in ${oneLine(textOf(data['path']), 60)}`)),

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createFeedView } from '#cli/feed-view.ts';
+import { createOutput } from '#cli/output.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
@@ -138,6 +140,26 @@ describe('DU-11 freezes', () => {
     assert.equal(effects('unheard'), 0);
     await lift('unheard');
     assert.equal((await stack.worker.ended(turn)).status, 'completed');
+  });
+
+  it('IN-6 tell who follows the turn in a terminal', async () => {
+    const id = await create({ tools: ['poke'] });
+    const turn = await say('watched', 'poke {"note":"watched"}');
+    await untilHeld('watched');
+    const lines: string[] = [];
+    const sink = {
+      text: () => undefined,
+      line: (line: string) => void lines.push(line),
+      end: () => undefined,
+    };
+    const show = createFeedView({ sink, output: createOutput(process.stdout), answer: true });
+    for (const event of await stack.worker.events('watched')) show(event);
+    assert.ok(
+      lines.some((text) => /held back until it is lifted: something is wrong/.test(text)),
+      lines.join('\n'),
+    );
+    await lift(id);
+    await stack.worker.ended(turn);
   });
 
   it('are listed with who made and lifted them, and lifting again changes nothing', async () => {

@@ -53,6 +53,7 @@ export function reportProgress(
 const WORDS: Partial<Record<EventType, (about: string, data: StoredEvent['data']) => string>> = {
   'turn.queued': () => 'waits for another turn of the session',
   'turn.started': () => 'begins',
+  'turn.held': (_about, { reason }) => `is held back until it is lifted: ${String(reason)}`,
   'tool.started': (about) => `runs ${about}`,
   'tool.completed': (about, { ok, code }) =>
     `${ok === false ? `failed (${String(code)})` : 'done'}: ${about}`,
