@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import * as modules from 'node:module';
-import { constants } from 'node:os';
+import { constants, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,8 +12,9 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 // 22.18 is the first release that strips types without a flag.
 if (major > 22 || (major === 22 && minor >= 18)) {
-  // Stripping the types of some hundred files takes longer than most commands.
-  modules.enableCompileCache();
+  // Stripping the types of some hundred files takes longer than most commands. What the folder contains is executed, so
+  // it is not Node's own, which all users of a machine share.
+  modules.enableCompileCache(join(cacheFolder(), 'tempoclaw', 'compiled'));
   await import('../cli/main.ts');
 } else {
   const own = findOwnNode();
@@ -33,6 +34,14 @@ if (major > 22 || (major === 22 && minor >= 18)) {
     process.exit(1);
   });
   child.once('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 1)));
+}
+
+/** The same as userCacheDir of config.ts, which is loaded through this cache. */
+function cacheFolder() {
+  return (
+    process.env['XDG_CACHE_HOME'] ||
+    (process.platform === 'darwin' ? join(homedir(), 'Library/Caches') : join(homedir(), '.cache'))
+  );
 }
 
 function findOwnNode() {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -124,6 +125,26 @@ describe('supervision', () => {
     await supervised.stop();
     const pauses = events.flatMap((text) => /starting it again (.*)$/.exec(text)?.[1] ?? []);
     assert.deepEqual(pauses, ['in 0.02 s', 'in 0.04 s', 'at once', 'in 0.02 s']);
+  });
+});
+
+describe('a program of ours', () => {
+  test('uses the compile cache of the process that starts it', async () => {
+    enableCompileCache(join(folder, 'compiled'));
+    const main = join(folder, 'cached.mjs');
+    writeFileSync(
+      main,
+      `import { getCompileCacheDir } from 'node:module'; process.send({ type: 'ready', folder: getCompileCacheDir() }); ${FOREVER}`,
+    );
+    const { child, ready } = await startNodeProgram<{ folder: string }>({
+      name: 'The program',
+      main,
+      env: ENVIRONMENT,
+      logFile: join(folder, 'cached.log'),
+      stopGraceMs: 1_000,
+    });
+    await child.stop();
+    assert.equal(ready.folder, getCompileCacheDir() ?? assert.fail());
   });
 });
 
