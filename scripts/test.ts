@@ -48,9 +48,9 @@ const child = spawn(
   process.execPath,
   [
     '--test',
-    // The tests are tuned for a machine with two cores; a waiting test leaves its core to a third one. Programs are
+    // The tests are tuned for a machine with two cores; waiting tests leave it to others. Programs are
     // several processes.
-    `--test-concurrency=${system ? 2 : 3}`,
+    `--test-concurrency=${system ? 2 : 4}`,
     ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),
     '--disable-warning=ExperimentalWarning',
     '--test-reporter=spec',

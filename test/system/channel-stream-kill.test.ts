@@ -6,7 +6,7 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { startTelegram, textUpdate, TOKEN } from '#test/support/telegram-server.ts';
 
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1);
 /** A delivery that a dying worker had claimed is checked when its lease is over. */
 const PATIENCE_MS = 400_000;
 const SECRET = 'of-the-webhook';

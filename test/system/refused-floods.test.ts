@@ -10,6 +10,8 @@ import { tokenOf } from '#test/support/decision-tokens.ts';
 import { type LiveWorker, startLiveWorker } from '#test/support/live-worker.ts';
 import { openTask } from '#test/support/team-tasks.ts';
 
+/** More than a run of an approval's workflow takes before the next one begins. */
+const DECISIONS = Number(process.env['TEST_DECISIONS'] ?? 3_000);
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 describe('messages that are refused', () => {
@@ -32,28 +34,28 @@ describe('messages that are refused', () => {
   const forged = (): string =>
     `${randomBytes(60).toString('base64url')}.${randomBytes(32).toString('base64url')}`;
 
-  it('AP-2 ten thousand wrong decisions are counted, and one right one wins', async () => {
+  it(`AP-2 ${DECISIONS} wrong decisions are counted, and one right one wins`, async () => {
     const { turn_id } = await live.say('flood', 'poke {"note":"flood"}', { agent: 'bound' });
     const id = await live.approvalOf('flood');
     const handle = live.client.workflow.getHandle(`approval/${id}`);
     const first = (await handle.describe()).runId;
-    await flood(handle.workflowId, 'decide', 10_000, (n) =>
+    await flood(handle.workflowId, 'decide', DECISIONS, (n) =>
       n % 2 === 0 ? { decision: 'approve', by: 'eve' } : { decision: 'never', by: 'eve' },
     );
     const state = await live.until('all of them', async () => {
       // A worker that is busy with the flood may not answer in time.
       const now = await handle.query<ApprovalState>('state').catch(() => undefined);
-      return now?.refused === 10_000 ? now : undefined;
+      return now?.refused === DECISIONS ? now : undefined;
     });
     assert.deepEqual([state.status, state.last_refused?.by], ['pending', 'eve']);
     await live.until('the next run', async () => (await handle.describe()).runId !== first || undefined);
     const { historyLength } = await handle.describe();
-    assert.ok(historyLength < 10_000, String(historyLength));
+    assert.ok(historyLength < DECISIONS, String(historyLength));
     const { rows } = await live.pool.query<{ refused: number }>(
       'select refused from approvals where tenant_id = $1 and id = $2',
       [live.tenant, id],
     );
-    assert.ok((rows[0]?.refused ?? 0) > 9_000, JSON.stringify(rows));
+    assert.ok((rows[0]?.refused ?? 0) > DECISIONS * 0.9, JSON.stringify(rows));
     const token = await tokenOf(live, SECRET, id, 'approve', 'ann');
     assert.equal(
       (await live.temporal.decide(id, { decision: 'approve', by: 'ann', token }))?.status,

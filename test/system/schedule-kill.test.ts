@@ -9,7 +9,7 @@ import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 
 /** How often the workers are killed, each time while several are due. */
-const KILLS = Number(process.env['TEST_ROUNDS'] ?? 7);
+const KILLS = Number(process.env['TEST_ROUNDS'] ?? 3);
 const AT_ONCE = 3;
 const INSTANTS = KILLS * AT_ONCE;
 
