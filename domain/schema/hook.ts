@@ -4,7 +4,7 @@ import { httpUrl, jsonObjectSchema, labelSchema, textSchema } from '#domain/sche
 
 export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
 
-export const HOOK_TYPES = ['command', 'http', 'prompt'] as const;
+export const HOOK_TYPES = ['command', 'http', 'prompt', 'code'] as const;
 
 export const HOOK_LIMITS = {
   /** Number of hooks in one layer. */
@@ -28,8 +28,9 @@ function hookProblem(hook: {
   readonly command?: string | undefined;
   readonly url?: string | undefined;
   readonly prompt?: string | undefined;
+  readonly code?: string | undefined;
 }): string | undefined {
-  const needed = { command: 'command', http: 'url', prompt: 'prompt' } as const;
+  const needed = { command: 'command', http: 'url', prompt: 'prompt', code: 'code' } as const;
   const field = needed[hook.type];
   if (hook[field] === undefined) return `a hook of type ${hook.type} needs ${field}`;
   const ofTools = hook.event === 'pre_tool_use' || hook.event === 'subagent_start';
@@ -60,6 +61,11 @@ export const hookSchema = z
       .describe('Values may be `secret://NAME`'),
     prompt: textSchema(10_000).optional().describe('What a model is to decide by'),
     model: z.string().max(300).optional().describe('`provider/model`; the agent’s own when absent'),
+    code: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,39}\/[a-z][a-z0-9_]{0,63}$/, 'must be HOST/NAME')
+      .optional()
+      .describe('`HOST/NAME`: a hook of a tool host, which `deploy` brings'),
     timeout_seconds: z.number().positive().max(HOOK_LIMITS.maxSeconds).optional(),
   })
   .superRefine((hook, context) => {

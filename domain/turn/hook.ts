@@ -32,8 +32,8 @@ export function hooksOfPrompt(layers: HookLayers, isFirst: boolean): readonly Ho
     .filter(({ event }) => event === 'user_prompt_submit' || (isFirst && event === 'session_start'));
 }
 
-export function hookName({ name, type, command, url, prompt }: Hook): string {
-  const what = command ?? url ?? prompt ?? '';
+export function hookName({ name, type, command, url, prompt, code }: Hook): string {
+  const what = command ?? url ?? prompt ?? code ?? '';
   return name ?? `${type}: ${what.slice(0, 60).toWellFormed()}`;
 }
 

@@ -1,4 +1,4 @@
-/** Implements `tempoclaw tools serve` and `tempoclaw tools hosts`: tools written in TypeScript and Python. */
+/** Implements `tempoclaw tools serve` and `tempoclaw tools hosts`: tools in TypeScript and Python, and hooks. */
 import type { Command } from 'commander';
 import { childEnvironment } from '#config';
 import { readOfficialSettings } from '#config/temporal-connection.ts';
@@ -17,8 +17,8 @@ interface ServeOptions extends ApiOptions {
 export function register(tools: Command): void {
   tools
     .command('serve')
-    .argument('[folder]', 'it contains tools/, with one tool a file', '.')
-    .description('run tools written in TypeScript or Python; each file of tools/ is one')
+    .argument('[folder]', 'it contains tools/ or hooks/, with one a file', '.')
+    .description('run tools written in TypeScript or Python, and hooks in TypeScript')
     .option('--host <name>', 'name of this host (default: that of the folder)')
     .action(serve);
   tools
@@ -60,16 +60,22 @@ async function serveWith(
   const { client, out, err } = createContext(options);
   const { loadFolder } = await import('./host/load-folder.ts');
   const name = options.host ?? hostNameOf(folder);
-  const { definitions, tools, python, problems } = await loadFolder(folder, program);
+  const loaded = await loadFolder(folder, program);
+  const { definitions, tools, hooks, python, problems } = loaded;
   for (const problem of problems) err.line(problem);
-  if (problems.length > 0 || definitions.length === 0)
+  if (problems.length > 0 || definitions.length + hooks.length === 0)
     throw new CliError(
-      problems.length > 0 ? 'Tools that are wrong cannot be served.' : `${folder}/tools has no tool.`,
+      problems.length > 0
+        ? 'Tools and hooks that are wrong cannot be served.'
+        : `${folder} has no tool and no hook.`,
       { code: 'InvalidTools', remedy: 'See docs/code-tools.md for a tool in twelve lines.' },
     );
   const temporal = readOfficialSettings(childEnvironment({}));
   if (typeof temporal === 'string') throw new CliError(temporal);
-  const { host, sealKey } = await registerTools(client, name, definitions);
+  const { host, sealKey } = await registerTools(client, name, {
+    definitions,
+    hooks: hooks.map(({ definition }) => definition),
+  });
   const { run } = client.target();
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
@@ -82,12 +88,14 @@ async function serveWith(
     folder,
     program,
     tools,
+    hooks,
     definitions: python.definitions,
     temporal: { address: run?.temporal, namespace: run?.namespace, ...definedOf(temporal) },
     queues: host.task_queues,
     sealKey,
     onReady: () => {
-      out.line(`${name} serves ${definitions.map((tool) => tool.name).join(', ')}`);
+      const names = [...definitions, ...hooks.map(({ definition }) => definition)].map((one) => one.name);
+      out.line(`${name} serves ${names.join(', ')}`);
       out.line(`on the task queue ${host.task_queues.runs}; Ctrl-C ends it`);
     },
     onLost: () => err.line('The process of the Python tools has ended; it starts again.'),

@@ -2,12 +2,13 @@
 import type { ToolErrorCode } from '#domain/errors.ts';
 
 /**
- * `run`: one run of a tool. `probe`: finds out whether a lost run took effect. A host that is silent for `heartbeatMs`
- * counts as dead.
+ * `run`: one run of a tool. `probe`: finds out whether a lost run took effect. `hook`: one run of a hook. A host that is
+ * silent for `heartbeatMs` counts as dead.
  */
 export const HOST_WORK = {
   run: 'run_code_tool',
   probe: 'probe_code_tool',
+  hook: 'run_code_hook',
   heartbeatMs: 9_000,
   /** How long a tool whose time is over may take to notice it. */
   noticeMs: 2_000,
@@ -20,6 +21,8 @@ export const HOST_LIMITS = {
   hosts: 20,
   /** Tools of one host. */
   tools: 100,
+  /** Hooks of one host. */
+  hooks: 20,
   /** Characters of what a tool returns. */
   output: 500_000,
   /** Characters of why a tool has failed. */
@@ -40,18 +43,21 @@ export function sealPurpose(host: string): string {
   return `tool-host/${host}`;
 }
 
+export interface HostQueues {
+  readonly runs: string;
+  readonly probes: string;
+  readonly hooks: string;
+}
+
 /**
  * The task queues of a host. The server chooses them, so that no two tenants share one. Runs have a queue for each
- * version of the tools: a process that still has those of before gets no call of the new ones. Any process of the host
- * may probe.
+ * version of the tools and hooks: a process that still has those of before gets no call of the new ones. Any process of the host
+ * may probe. Hooks have a queue of their own, so that none waits for tools that run long.
  */
-export function hostQueues(
-  tenant: string,
-  host: string,
-  version: string,
-): { readonly runs: string; readonly probes: string } {
+export function hostQueues(tenant: string, host: string, version: string): HostQueues {
   const probes = `tools/${tenant}/${host}`;
-  return { runs: `${probes}/${version}`, probes };
+  const runs = `${probes}/${version}`;
+  return { runs, probes, hooks: `${runs}/hooks` };
 }
 
 /** In what a tool is written, and so which program takes its calls. TypeScript is what its definition does not name. */
@@ -79,6 +85,13 @@ export interface HostRequest {
     readonly turn: string;
     readonly call: string;
   };
+}
+
+export interface HostHookRequest {
+  readonly hook: string;
+  readonly event: object;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly seconds: number;
 }
 
 /** `nothing`: a probe found that the call has not taken effect. */

@@ -1,4 +1,4 @@
-/** Tool hosts: programs that run tools written in TypeScript or Python, each on a task queue of its own. */
+/** Tool hosts: programs that run tools written in TypeScript or Python, and hooks in TypeScript, each on a task queue of its own. */
 import { defineResource } from '#domain/resource/define-resource.ts';
 import { hostNameSchema, toolHostChangeSchema, toolHostSchema } from './schema.ts';
 
@@ -32,16 +32,17 @@ export const toolHosts = defineResource(
       summary: 'Get a tool host',
       command: {
         help: 'one tool host',
-        fields: ({ tools, task_queues: queues, ...row }) => ({
+        fields: ({ tools, hooks, task_queues: queues, ...row }) => ({
           ...row,
           task_queue: queues.runs,
           tools: tools.map(({ name }) => name).join(' '),
+          hooks: hooks.map(({ name }) => name).join(' '),
         }),
       },
     }),
     putToolHost: put({
       scope: 'admin',
-      summary: 'Register the tools of a host',
+      summary: 'Register the tools and hooks of a host',
       description:
         'They replace those that it had. Calls that were judged by a tool as it was before a change do not run.',
       body: toolHostChangeSchema,

@@ -22,7 +22,7 @@ export function addRoutes(app: Api, { secrets: { sealer }, tools }: ApiDeps): vo
           'Conflict',
           `${body.tools[native]?.name} is a tool of TempoClaw's own, or its other name; choose another`,
         );
-      const host = { name, sealKey: body.seal_key, tools: body.tools };
+      const host = { name, sealKey: body.seal_key, tools: body.tools, hooks: body.hooks };
       const taken = await putToolHost(db, sealer, host, by);
       if (taken === 'full')
         throw new Failure('Conflict', `There are ${HOST_LIMITS.hosts} tool hosts; delete one first`);
@@ -36,5 +36,10 @@ export function addRoutes(app: Api, { secrets: { sealer }, tools }: ApiDeps): vo
 }
 
 function showHost(tenant: string, { version, ...row }: ToolHostRow) {
-  return { ...row, tools: [...row.tools], task_queues: hostQueues(tenant, row.name, version) };
+  return {
+    ...row,
+    tools: [...row.tools],
+    hooks: [...row.hooks],
+    task_queues: hostQueues(tenant, row.name, version),
+  };
 }

@@ -10,7 +10,6 @@ import { toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { ActivitiesOnce, ActivityOnce } from '#temporal/activity-once.ts';
 import {
-  HOST_LIMITS,
   HOST_WORK,
   hostQueues,
   queueOf,
@@ -19,13 +18,13 @@ import {
   hostWorkPlace,
 } from './contract.ts';
 import { hostResultSchema } from './schema.ts';
+import { type ResolveOf, secretValues } from './secret-values.ts';
 import type { CodeToolRow, HostAccess } from './store.ts';
 
 export interface HostCall {
   /** Undefined when the host was deleted. */
   readonly readAccess: () => Promise<HostAccess | undefined>;
-  /** Replaces `secret://NAME` with secrets. */
-  readonly resolveOf: (tenant: string, text: string) => Promise<string>;
+  readonly resolveOf: ResolveOf;
   readonly once: ActivitiesOnce;
   readonly row: CodeToolRow;
   readonly input: unknown;
@@ -69,7 +68,7 @@ export async function runOnHost(parts: HostCall): Promise<ToolResult> {
   // One that only reads leaves nothing, so it is waited for.
   const look = outside ? AbortSignal.timeout(LOOK_MS) : call.signal;
   try {
-    const secrets = await secretsOf(parts);
+    const secrets = await secretValues(parts.resolveOf, call.tenant, row.definition.secrets);
     const signal = AbortSignal.any([call.signal, look]);
     return await runUntilKnown({ ...parts, access, secrets, signal, age: Date.now() - since });
   } catch (error) {
@@ -207,17 +206,6 @@ async function onHost(
 
 function runId({ tenant, callId }: RunningCall, run: number): string {
   return `tool/${tenant}/${callId}/${run}`;
-}
-
-async function secretsOf({ call, resolveOf, row }: HostCall): Promise<HostRequest['secrets']> {
-  const values: Record<string, string> = {};
-  for (const name of row.definition.secrets) {
-    const value = await resolveOf(call.tenant, `secret://${name}`);
-    if (value.length > HOST_LIMITS.secret)
-      throw new Error(`the secret ${name} has more than ${HOST_LIMITS.secret} characters`);
-    values[name] = value;
-  }
-  return values;
 }
 
 /** Tells the host to stop, if it can be reached; the call ends either way. */

@@ -2,11 +2,22 @@
 import { z } from 'zod';
 import { jsonObjectSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
 import { TOOL_ERROR_CODES } from '#domain/errors.ts';
+import { HOOK_EVENTS, HOOK_LIMITS } from '#domain/schema/hook.ts';
 import { HOST_LIMITS } from './contract.ts';
 
 export const hostNameSchema = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be 1 to 40 of a-z, 0-9, _ and -, a letter first');
+
+const secretNamesSchema = z
+  .array(z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/))
+  .max(20)
+  .default([])
+  .describe('Names of secrets that it gets');
+
+const sourceHashSchema = z
+  .guid()
+  .describe('The first half of the SHA-256 of its source, in the form of a UUID');
 
 export const codeToolSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and _, a letter first'),
@@ -32,16 +43,28 @@ export const codeToolSchema = z.strictObject({
     .describe('The tool whose calls it reverses: only an undo calls it'),
   approval: z.boolean().default(false).describe('People decide about each call'),
   outside: z.boolean().default(false).describe('What it returns comes from others'),
-  secrets: z
-    .array(z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/))
-    .max(20)
-    .default([])
-    .describe('Names of secrets that it gets'),
+  secrets: secretNamesSchema,
   timeout_seconds: z.int().min(1).max(HOST_LIMITS.timeoutSeconds).default(60),
-  hash: z.guid().describe('The first half of the SHA-256 of its source, in the form of a UUID'),
+  hash: sourceHashSchema,
 });
 
 export type CodeToolDefinition = z.output<typeof codeToolSchema>;
+
+export const codeHookSchema = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and _, a letter first'),
+  event: z.enum(HOOK_EVENTS),
+  tools: z.array(z.string().min(1).max(256)).min(1).max(100).optional(),
+  agents: z
+    .array(z.string().min(1).max(64))
+    .max(100)
+    .optional()
+    .describe('Agents of its folder; all of them when absent'),
+  secrets: secretNamesSchema,
+  timeout_seconds: z.number().positive().max(HOOK_LIMITS.maxSeconds).optional(),
+  hash: sourceHashSchema,
+});
+
+export type CodeHookDefinition = z.output<typeof codeHookSchema>;
 
 export const toolHostChangeSchema = z
   .strictObject({
@@ -50,6 +73,11 @@ export const toolHostChangeSchema = z
       .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes as base64')
       .describe('Seals what Temporal carries to it and back'),
     tools: z.array(codeToolSchema).max(HOST_LIMITS.tools),
+    hooks: z
+      .array(codeHookSchema)
+      .max(HOST_LIMITS.hooks)
+      .default([])
+      .describe('An agent uses one by a hook of type `code`'),
   })
   .refine(
     ({ tools }) => new Set(tools.map(({ name }) => name)).size === tools.length,
@@ -76,11 +104,12 @@ export const toolHostChangeSchema = z
 export const toolHostSchema = z.object({
   name: hostNameSchema,
   task_queues: z
-    .object({ runs: z.string(), probes: z.string() })
+    .object({ runs: z.string(), probes: z.string(), hooks: z.string() })
     .describe(
-      'Where its calls wait for it; runs have a queue for each version of the tools. Those of tools in Python have the same names and /python',
+      'Where its calls wait for it; runs and hooks have queues for each version of the tools and hooks. Those of tools in Python have the same names and /python',
     ),
   tools: z.array(codeToolSchema.extend({ revision: z.int() })),
+  hooks: z.array(codeHookSchema),
   updated_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,
@@ -108,4 +137,11 @@ export const hostRequestSchema = z.object({
     turn: z.string(),
     call: z.string(),
   }),
+});
+
+export const hostHookRequestSchema = z.object({
+  hook: z.string(),
+  event: z.record(z.string(), z.unknown()),
+  secrets: z.record(z.string(), z.string()),
+  seconds: z.number(),
 });

@@ -8,13 +8,14 @@ import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
 import type { Sealer } from '#store/seal.ts';
 import { HOST_LIMITS } from './contract.ts';
-import type { CodeToolDefinition } from './schema.ts';
+import type { CodeHookDefinition, CodeToolDefinition } from './schema.ts';
 
 export interface ToolHostRow {
   readonly name: string;
-  /** Of its tools' sources. */
+  /** Of the sources of its tools and hooks. */
   readonly version: string;
   readonly tools: readonly (CodeToolDefinition & { readonly revision: number })[];
+  readonly hooks: readonly CodeHookDefinition[];
   readonly updated_by: string;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -30,7 +31,7 @@ export interface CodeToolRow {
 /** How long rows of deleted tools stay, so that running calls can report the deletion. */
 const KEPT = '30 days';
 
-const HOST = sql`h.name, h.version, h.updated_by, h.created_at, h.updated_at, coalesce((
+const HOST = sql`h.name, h.version, h.hooks, h.updated_by, h.created_at, h.updated_at, coalesce((
   select jsonb_agg(t.definition || jsonb_build_object('revision', t.revision) order by t.name) from code_tools t
   where t.tenant_id = h.tenant_id and t.host = h.name and t.deleted_at is null), '[]') as tools`;
 
@@ -43,7 +44,12 @@ const hostPlace = (tenant: string, name: string): string => `${tenant}/tool_host
 export function putToolHost(
   db: TenantDb,
   sealer: Pick<Sealer, 'seal' | 'keyId'>,
-  host: { readonly name: string; readonly sealKey: string; readonly tools: readonly CodeToolDefinition[] },
+  host: {
+    readonly name: string;
+    readonly sealKey: string;
+    readonly tools: readonly CodeToolDefinition[];
+    readonly hooks: readonly CodeHookDefinition[];
+  },
   by: string,
 ): Promise<'full' | readonly string[]> {
   const { name, sealKey } = host;
@@ -51,7 +57,8 @@ export function putToolHost(
     host.tools.map((definition) => ({ id: randomUUID(), name: definition.name, definition })),
   );
   const sealed = sealer.seal(sealKey, hostPlace(db.tenant, name));
-  const version = versionOf(host.tools);
+  const hooks = JSON.stringify(host.hooks);
+  const version = versionOf([...host.tools, ...host.hooks]);
   return inTransaction(db, async (tx) => {
     // Two hosts at once might otherwise both register a name.
     await execute(tx)`select from tenants where id = ${tx} for no key update`;
@@ -60,12 +67,12 @@ export function putToolHost(
         and name in (select name from jsonb_to_recordset(${tools}::jsonb) as t(name text)) order by name`;
     if (taken.length > 0) return taken.map((row) => row.name);
     const isSaved = await affects(tx)`
-      insert into tool_hosts (tenant_id, name, sealed, key_id, version, updated_by)
-      select ${tx}, ${name}, ${sealed}, ${sealer.keyId}, ${version}, ${by}
+      insert into tool_hosts (tenant_id, name, sealed, key_id, version, hooks, updated_by)
+      select ${tx}, ${name}, ${sealed}, ${sealer.keyId}, ${version}, ${hooks}, ${by}
       where exists (select from tool_hosts where tenant_id = ${tx} and name = ${name})
         or (select count(*) from tool_hosts where tenant_id = ${tx}) < ${HOST_LIMITS.hosts}
       on conflict (tenant_id, name) do update set sealed = excluded.sealed, key_id = excluded.key_id,
-        version = excluded.version, updated_by = excluded.updated_by, updated_at = now()
+        version = excluded.version, hooks = excluded.hooks, updated_by = excluded.updated_by, updated_at = now()
       returning name`;
     if (!isSaved) return 'full';
     await execute(tx)`
@@ -89,8 +96,8 @@ export function putToolHost(
   });
 }
 
-function versionOf(tools: readonly CodeToolDefinition[]): string {
-  const sources = tools.map(({ name, hash }) => `${name} ${hash}`).toSorted();
+function versionOf(code: readonly { readonly name: string; readonly hash: string }[]): string {
+  const sources = code.map(({ name, hash }) => `${name} ${hash}`).toSorted();
   return createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 12);
 }
 
@@ -151,8 +158,35 @@ export async function readHostAccess(
     left join code_tools t on t.tenant_id = h.tenant_id and t.id = ${id} and t.deleted_at is null
     where h.tenant_id = ${db} and h.name = ${host}`;
   if (!row) return undefined;
-  const key = new Uint8Array(Buffer.from(sealer.open(row.sealed, hostPlace(db.tenant, host)), 'base64'));
+  const key = keyOf(sealer, row.sealed, hostPlace(db.tenant, host));
   return { version: row.version, key, revision: row.revision };
+}
+
+export interface HookAccess extends Pick<HostAccess, 'version' | 'key'> {
+  /** Names of the secrets that the hook gets. */
+  readonly secrets: readonly string[];
+}
+
+/** Undefined when there is no such host, or it has no such hook. */
+export async function readHookAccess(
+  db: TenantDb,
+  sealer: Pick<Sealer, 'open'>,
+  { host, hook }: { readonly host: string; readonly hook: string },
+): Promise<HookAccess | undefined> {
+  const row = await readRow<{ sealed: string; version: string; secrets: readonly string[] }>(db)`
+    select h.sealed, h.version, d -> 'secrets' as secrets from tool_hosts h, jsonb_array_elements(h.hooks) d
+    where h.tenant_id = ${db} and h.name = ${host} and d ->> 'name' = ${hook}`;
+  return (
+    row && {
+      version: row.version,
+      key: keyOf(sealer, row.sealed, hostPlace(db.tenant, host)),
+      secrets: row.secrets,
+    }
+  );
+}
+
+function keyOf(sealer: Pick<Sealer, 'open'>, sealed: string, place: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(sealer.open(sealed, place), 'base64'));
 }
 
 /** Whether any tenant has a host, which is a client of Temporal. */

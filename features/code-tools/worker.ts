@@ -7,6 +7,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { activitiesOnceOf } from '#temporal/activity-once.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { catalogedTool } from './code-tool.ts';
+import { createHookHost } from './hook-on-host.ts';
 import { runOnHost } from './run-on-host.ts';
 import { hasToolHosts, readHostAccess, readToolOfCall } from './store.ts';
 
@@ -22,6 +23,7 @@ export function createWorkerPart({ pool, sealer, resolveOf, temporal, extensions
 
   return {
     hasTemporalClients: () => hasToolHosts(pool),
+    extends: { hookHost: createHookHost({ pool, sealer, resolveOf, once }) },
     addedTools: {
       isLikely: (name) => !name.includes('__'),
       async find({ tenant, call }) {

@@ -28,6 +28,7 @@ import { type Models, useOf } from '#activities/model/model-catalog.ts';
 import { type GateCommand, runWithInput } from '#activities/gates/gate-command.ts';
 import type { Shell } from '@tempoclaw/sandbox';
 import type { Files } from '#activities/workspace/contract.ts';
+import type { HookHost } from './hook-host.ts';
 import type { WorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 
 export interface HookDeps {
@@ -44,6 +45,8 @@ export interface HookDeps {
   readonly scrubberOf: ScrubberOf;
   /** Opens `secret://NAME`. */
   readonly resolve: (tenant: string, text: string) => Promise<string>;
+  /** Runs hooks of type `code`; undefined without a feature that does. */
+  readonly hookHost: () => HookHost | undefined;
 }
 
 /** What the hook is about: a call with its unmodified arguments, or what a user said. */
@@ -149,8 +152,16 @@ async function answerOf(request: HookContext, hook: Hook, subject: HookSubject):
 }
 
 function askCode(requested: HookContext, hook: Hook, event: object): Promise<HookAnswer> {
+  if (hook.type === 'code') return askHost(requested, hook, event);
   const text = JSON.stringify(event);
   return hook.type === 'command' ? runCommand(requested, hook, text) : askServer(requested, hook, text);
+}
+
+async function askHost({ deps, scope, signal }: HookContext, hook: Hook, event: object): Promise<HookAnswer> {
+  const hookHost = deps.hookHost();
+  if (!hookHost) throw new Error('nothing here runs hooks of type code');
+  const { code = '', timeout_seconds: seconds = HOOK_LIMITS.seconds } = hook;
+  return readAnswer(await hookHost.answer({ tenant: scope.tenant, code, event, seconds, signal }));
 }
 
 /** Exit 0 returns an answer, or none. Exit 2 denies with the text on standard error, as in other systems. */

@@ -4,5 +4,6 @@ import type { WorkerCore } from '#workers/worker-core.ts';
 import { createHooks } from './activities.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
-  return { guard: createHooks({ ...core, settings: core.config.hooks, resolve: core.resolveOf }) };
+  const hookHost = () => core.extensions('hookHost')[0];
+  return { guard: createHooks({ ...core, settings: core.config.hooks, resolve: core.resolveOf, hookHost }) };
 }

@@ -2,7 +2,7 @@ import { defineFeature } from '#domain/feature.ts';
 
 export const projects = defineFeature({
   name: 'projects',
-  summary: 'A folder of agents, skills, schedules and tools, which is developed and deployed.',
+  summary: 'A folder of agents, skills, schedules, tools and hooks, which is developed and deployed.',
   needs: ['code-tools', 'schedules', 'skills'],
   commands: [
     {
@@ -21,7 +21,7 @@ export const projects = defineFeature({
     {
       group: 'Start and look after:',
       name: 'deploy',
-      summary: 'bring the agents, skills, schedules and tools of a folder to an installation',
+      summary: 'bring the agents, skills, schedules, tools and hooks of a folder to an installation',
       load: () => import('./commands/deploy.ts'),
     },
   ],

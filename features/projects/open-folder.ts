@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { hostNameOf, registerTools } from '#features/code-tools/index.ts';
-import { planProject, planTools } from './plan.ts';
+import { planCode, planProject } from './plan.ts';
 import { readProject } from './read-project.ts';
 import { startIfNone } from './start-installation.ts';
-import { toolsOf } from './tools-of.ts';
+import { withCodeHooks } from './code-hooks.ts';
+import { codeOf } from './project-code.ts';
 
 export interface OpenedFolder {
   readonly context: CommandContext;
@@ -16,7 +17,7 @@ export interface OpenedFolder {
 }
 
 export function isProject(folder: string): boolean {
-  return ['agents', 'tools', 'skills', 'schedules'].some((name) => existsSync(join(folder, name)));
+  return ['agents', 'tools', 'skills', 'schedules', 'hooks'].some((name) => existsSync(join(folder, name)));
 }
 
 /**
@@ -30,14 +31,13 @@ export async function openFolder(options: ApiOptions): Promise<OpenedFolder> {
   // One that is named by its address may be in production: only `deploy` changes it.
   if (context.client.target().run === undefined) return { context, end: () => Promise.resolve() };
   try {
-    const project = await readProject(folder);
-    const { definitions, problems } = await toolsOf(folder);
-    const all = [...project.problems, ...problems];
+    const host = hostNameOf(folder);
+    const code = await codeOf(folder);
+    const project = withCodeHooks(await readProject(folder), host, code.hooks);
+    const all = [...project.problems, ...code.problems];
     if (all.length > 0) throw new CliError(all.join('\n'), { code: 'InvalidProject' });
     const { client } = context;
-    const host = hostNameOf(folder);
-    if ((await planTools(client, host, definitions)).length > 0)
-      await registerTools(client, host, definitions);
+    if ((await planCode(client, host, code)).length > 0) await registerTools(client, host, code);
     for (const { apply } of await planProject(client, project)) await apply?.();
   } catch (error) {
     await started?.end();

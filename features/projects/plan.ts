@@ -12,6 +12,7 @@ export interface Change {
     | 'skill'
     | 'schedule'
     | 'tool'
+    | 'hook'
     | 'file'
     | 'mcp server'
     | 'grant'
@@ -25,7 +26,7 @@ export interface Change {
   readonly apply?: () => Promise<unknown>;
 }
 
-/** What there is in the installation and not in the folder is left alone, except tools of the host. */
+/** What there is in the installation and not in the folder is left alone, except tools and hooks of the host. */
 export async function planProject(client: Client, project: Project): Promise<readonly Change[]> {
   const plans = [
     ...project.skills.map((skill) => planSkill(client, skill)),
@@ -121,25 +122,38 @@ function differing(expected: Fields, there: Fields): Fields {
   );
 }
 
-type Tool = Fields & { readonly name: string };
+type Named = Fields & { readonly name: string };
 
-/** The tools of the host, which are registered together. */
-export async function planTools(
+/** The tools and hooks of the host, which are registered together. */
+export async function planCode(
   client: Client,
   host: string,
-  tools: readonly Tool[],
+  { definitions, hooks }: { readonly definitions: readonly Named[]; readonly hooks: readonly Named[] },
 ): Promise<readonly Change[]> {
-  const there = await orMissing(client.get<{ readonly tools: readonly Tool[] }>(pathOf('tool-hosts', host)));
-  const before = new Map(there?.tools.map((tool) => [tool.name, tool]));
-  const changes = tools.flatMap((tool): readonly Change[] => {
-    const old = before.get(tool.name);
-    before.delete(tool.name);
-    if (!old) return [{ kind: 'tool', name: tool.name, action: 'create', fields: [] }];
-    const fields = Object.keys(differing(tool, old));
-    return fields.length === 0 ? [] : [{ kind: 'tool', name: tool.name, action: 'change', fields }];
-  });
-  const removed = [...before.keys()].map(
-    (name): Change => ({ kind: 'tool', name, action: 'remove', fields: [] }),
+  const there = await orMissing(
+    client.get<{ readonly tools: readonly Named[]; readonly hooks: readonly Named[] }>(
+      pathOf('tool-hosts', host),
+    ),
   );
+  return [
+    ...planNamed('tool', definitions, there?.tools ?? []),
+    ...planNamed('hook', hooks, there?.hooks ?? []),
+  ];
+}
+
+function planNamed(
+  kind: 'tool' | 'hook',
+  expected: readonly Named[],
+  there: readonly Named[],
+): readonly Change[] {
+  const before = new Map(there.map((one) => [one.name, one]));
+  const changes = expected.flatMap((one): readonly Change[] => {
+    const old = before.get(one.name);
+    before.delete(one.name);
+    if (!old) return [{ kind, name: one.name, action: 'create', fields: [] }];
+    const fields = Object.keys(differing(one, old));
+    return fields.length === 0 ? [] : [{ kind, name: one.name, action: 'change', fields }];
+  });
+  const removed = [...before.keys()].map((name): Change => ({ kind, name, action: 'remove', fields: [] }));
   return [...changes, ...removed];
 }

@@ -62,6 +62,8 @@ This folder is an agent system that TempoClaw runs.
   \`idempotent\` or \`once\`. Give \`once\` a \`probe\` that finds out after a crash whether it happened. Each field of \`input\`
   has a \`.describe()\`. \`npx tempoclaw tools test NAME '{...}' --kill\` shows what a crash leaves. \`openapi(document)\` makes tools of an
   OpenAPI document.
+- \`hooks/NAME.ts\`: a hook, \`export default hook({ event, tools, run })\` of \`tempoclaw\`: it denies a call or prompt, has people asked,
+  or changes it. It denies when it fails.
 - \`skills/NAME/SKILL.md\`: instructions that agents find when they need them.
 - \`schedules/NAME.md\`: a message to an agent at times to come: \`cron\`, \`every\` or \`at\` in the front matter.
 - \`evals/NAME.eval.ts\`: tests of what agents do, with tools that follow a script. \`npx tempoclaw eval\` runs them. Add one for what

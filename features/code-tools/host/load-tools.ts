@@ -2,13 +2,9 @@
  * Loads the tools of a folder. Each file of `tools/` has one as its default export, and its name is the tool's; or
  * several, whose names begin with the file's.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { CODE_TOOL, CODE_TOOLS, type CodeTool, type CodeTools } from '../sdk/tool.ts';
+import { hashOf, loadCode } from './code-files.ts';
 import { createUndoTool, undoToolName } from './undo-tool.ts';
 import { type CodeToolDefinition, codeToolSchema } from '../schema.ts';
 
@@ -23,47 +19,15 @@ export interface LoadedTools {
   readonly problems: readonly string[];
 }
 
-const TOOL_FILE = /^([a-z][a-z0-9_]*)\.(?:ts|mts|js|mjs)$/;
-/** What may stand beside tools: their tests, and modules that several of them share. */
-const BESIDE = /^_|\.test\.|\.d\.ts$/;
-
-/** Resolves `tempoclaw` to this build, so that a folder needs no installation of its own. */
-export function provideSdk(): void {
-  const url = new URL('../sdk.ts', import.meta.url).href;
-  registerHooks({
-    resolve: (name, context, next) =>
-      name === 'tempoclaw' ? { url, shortCircuit: true } : next(name, context),
-  });
-}
-
-/** `folder` contains `tools/`. */
+/** `folder` contains `tools/`, or hooks alone. */
 export async function loadTools(folder: string): Promise<LoadedTools> {
-  const dir = join(resolve(folder), 'tools');
-  if (!existsSync(dir)) return { tools: [], problems: [`${dir}: there is no such folder`] };
-  const tools: LoadedTool[] = [];
-  const problems: string[] = [];
-  const files = readdirSync(dir, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.m?[jt]s$/.test(entry.name) && !BESIDE.test(entry.name))
-    .map(({ name }) => name);
-  for (const file of files.toSorted()) {
-    const loaded = await loadFile(join(dir, file));
-    if (typeof loaded === 'string') problems.push(`tools/${file}: ${loaded}`);
-    else tools.push(...loaded);
-  }
-  return { tools, problems };
+  const { items, problems } = await loadCode(folder, 'tools', toolsOf);
+  return { tools: items, problems };
 }
 
-/** Its tools, or what is wrong with it. */
-async function loadFile(file: string): Promise<readonly LoadedTool[] | string> {
-  const [, name] = TOOL_FILE.exec(basename(file)) ?? [];
-  if (name === undefined) return 'its name must be a-z, 0-9 and _, a letter first: it is the tool’s name';
-  let made: unknown;
-  try {
-    made = ((await import(pathToFileURL(file).href)) as { readonly default?: unknown }).default;
-    if (isCodeTools(made)) return await loadSeveral(name, made, file);
-  } catch (error) {
-    return importProblem(error, file);
-  }
+/** What a file makes, or what is wrong with it. */
+async function toolsOf(name: string, made: unknown, file: string): Promise<readonly LoadedTool[] | string> {
+  if (isCodeTools(made)) return loadSeveral(name, made, file);
   if (!isCodeTool(made)) return 'its default export must be made with tool({ … }) or openapi(…) of tempoclaw';
   const loaded = problemOf(made) ?? loadedTool(name, made, hashOf(file));
   if (typeof loaded === 'string') return loaded;
@@ -135,32 +99,4 @@ function problemOf({ run, probe, undo, replay, input }: CodeTool): string | unde
 function parametersOf(input: z.ZodType): Record<string, unknown> {
   const { $schema: _schema, ...parameters } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   return parameters as Record<string, unknown>;
-}
-
-/** The error with the line of the file that it is about. */
-function importProblem(error: unknown, file: string): string {
-  if (!(error instanceof Error)) return String(error);
-  const after = error.stack?.split(`${file}:`)[1] ?? '';
-  const line = /^\d+/.exec(after)?.[0];
-  return line === undefined ? error.message : `${error.message} (line ${line})`;
-}
-
-/** Matches imports of files beside it. */
-const IMPORTS = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g;
-
-/**
- * Of the file, of the files that it imports by relative names, and of `source`: half of a SHA-256, in the form of a UUID.
- */
-function hashOf(file: string, source = ''): string {
-  const texts = new Map<string, string>();
-  const open = [file];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (texts.has(next) || !existsSync(next)) continue;
-    const text = readFileSync(next, 'utf8');
-    texts.set(next, text);
-    for (const [, relative] of text.matchAll(IMPORTS)) open.push(join(dirname(next), relative ?? ''));
-  }
-  const hash = createHash('sha256').update(source);
-  for (const [path, text] of [...texts].toSorted()) hash.update(`${basename(path)}\0${text}\0`);
-  return hash.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
 }

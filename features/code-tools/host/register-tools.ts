@@ -7,7 +7,13 @@ import type { Client } from '#cli/client.ts';
 import { deriveSealKey } from '#domain/payload-seal.ts';
 import { sealPurpose } from '../contract.ts';
 import { toolHosts } from '../resource.ts';
-import type { CodeToolDefinition } from '../schema.ts';
+import type { CodeHookDefinition, CodeToolDefinition } from '../schema.ts';
+
+/** What a host has. */
+export interface Registered {
+  readonly definitions: readonly CodeToolDefinition[];
+  readonly hooks: readonly CodeHookDefinition[];
+}
 
 export interface RegisteredTools {
   readonly host: z.output<(typeof toolHosts.operations)['putToolHost']['answer']>;
@@ -15,11 +21,11 @@ export interface RegisteredTools {
   readonly sealKey: Uint8Array<ArrayBuffer>;
 }
 
-/** Safe to repeat. They replace those that the host had. */
+/** Safe to repeat. They replace what the host had. */
 export async function registerTools(
   client: Client,
   name: string,
-  tools: readonly CodeToolDefinition[],
+  { definitions, hooks }: Registered,
 ): Promise<RegisteredTools> {
   const { key } = client.target();
   if (key === undefined)
@@ -30,7 +36,7 @@ export async function registerTools(
   const sealKey = await deriveSealKey(key, sealPurpose(name));
   const host = await call(client, toolHosts.operations.putToolHost, {
     params: { name },
-    body: { seal_key: Buffer.from(sealKey).toString('base64'), tools: [...tools] },
+    body: { seal_key: Buffer.from(sealKey).toString('base64'), tools: [...definitions], hooks: [...hooks] },
   });
   return { host, sealKey };
 }

@@ -1,4 +1,4 @@
-/** Serves the tools of a folder, those of each language by its own Temporal worker. */
+/** Serves the tools and hooks of a folder, those of each language by its own Temporal worker. */
 import { type HostParts, serveTools } from './serve.ts';
 import { type PythonParts, servePython } from './serve-python.ts';
 
@@ -9,10 +9,11 @@ export interface FolderParts extends HostParts, Omit<PythonParts, 'program'> {
 
 /** Resolves when `signal` is aborted and what ran has ended. When one of them fails, the other is ended too. */
 export async function serveFolder(parts: FolderParts): Promise<void> {
-  const { program, tools, onReady } = parts;
+  const { program, tools, hooks, onReady } = parts;
+  const hasTypeScript = tools.length > 0 || hooks.length > 0;
   const own = new AbortController();
   const signal = AbortSignal.any([parts.signal, own.signal]);
-  let missing = (program ? 1 : 0) + (tools.length > 0 ? 1 : 0);
+  let missing = (program ? 1 : 0) + (hasTypeScript ? 1 : 0);
   const onOneReady = (): void => {
     missing -= 1;
     if (missing === 0) onReady();
@@ -27,7 +28,7 @@ export async function serveFolder(parts: FolderParts): Promise<void> {
   const shared = { ...parts, signal, onReady: onOneReady };
   const served = await Promise.allSettled([
     program && ended(servePython({ ...shared, program })),
-    tools.length > 0 ? ended(serveTools(shared)) : undefined,
+    hasTypeScript ? ended(serveTools(shared)) : undefined,
   ]);
   for (const one of served) if (one.status === 'rejected') throw one.reason;
 }

@@ -23,7 +23,7 @@ async function perform(type: 'run' | 'probe', refund: CodeTool, environment?: Mo
   const context = { idempotencyKey: 'k', agent: 'main', user: null, session: 's', turn: 't', call: 'c' };
   const request = { tool: 'refund', input: { order: 'A17' }, secrets: { shop: SECRET }, context };
   const sealed = await sealPayload(KEY, hostWorkPlace(id, 'request'), new Uint8Array(12), request);
-  const activity = createHostActivities(new Map([['refund', refund]]), KEY)[HOST_WORK[type]];
+  const activity = createHostActivities(new Map([['refund', refund]]), new Map(), KEY)[HOST_WORK[type]];
   const worker = environment ?? new MockActivityEnvironment({ activityId: id });
   const result: Uint8Array = await worker.run(() => activity(sealed));
   return openPayload(KEY, hostWorkPlace(id, 'result'), result);

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { loadTools, provideSdk } from '../host/load-tools.ts';
+import { provideSdk } from '../host/code-files.ts';
+import { loadTools } from '../host/load-tools.ts';
 
 provideSdk();
 const folders: string[] = [];

@@ -4,7 +4,8 @@
  */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createHostActivities } from '../host/host-activities.ts';
-import { loadTools, provideSdk } from '../host/load-tools.ts';
+import { provideSdk } from '../host/code-files.ts';
+import { loadTools } from '../host/load-tools.ts';
 import type { CodeTool } from '../sdk/tool.ts';
 
 /** `before` its first line, `after` its last one: there the process kills itself. */
@@ -53,7 +54,7 @@ async function perform({ folder, tool: name, type, id, key, request, kill }: Tri
   const { tools } = await loadTools(folder);
   const tool = tools.find(({ definition }) => definition.name === name)?.tool;
   if (!tool) throw new Error(`${folder}/tools has no tool ${name} that can be loaded`);
-  const activities = createHostActivities(new Map([[name, withKill(tool, kill)]]), bytesOf(key));
+  const activities = createHostActivities(new Map([[name, withKill(tool, kill)]]), new Map(), bytesOf(key));
   const environment = new MockActivityEnvironment({ activityId: id });
   const result: Uint8Array = await environment.run(() => activities[type](bytesOf(request)));
   await send({ kind: 'result', result: Buffer.from(result).toString('base64') });

@@ -5,9 +5,10 @@ import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { type Output, printJson } from '#cli/output.ts';
 import { hostNameOf, registerTools } from '#features/code-tools/index.ts';
-import { type Change, planProject, planTools } from '../plan.ts';
+import { type Change, planCode, planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
-import { toolsOf } from '../tools-of.ts';
+import { withCodeHooks } from '../code-hooks.ts';
+import { codeOf } from '../project-code.ts';
 
 interface DeployOptions extends ApiOptions {
   readonly plan?: boolean;
@@ -16,7 +17,7 @@ interface DeployOptions extends ApiOptions {
 
 export function register(deploy: Command): void {
   deploy
-    .argument('[folder]', 'it contains agents/, skills/, schedules/ or tools/', '.')
+    .argument('[folder]', 'it contains agents/, skills/, schedules/, tools/ or hooks/', '.')
     .option('--plan', 'only show what would change')
     .option('--yes', 'do not ask')
     .action(run);
@@ -25,11 +26,11 @@ export function register(deploy: Command): void {
 async function run(folder: string, options: DeployOptions): Promise<void> {
   const context = createContext(options);
   const { client, out, json } = context;
-  const project = await readProject(folder);
   const host = hostNameOf(folder);
-  const { definitions, problems } = await toolsOf(folder);
-  refuseProblems(context, [...project.problems, ...problems]);
-  const tools = await planTools(client, host, definitions);
+  const code = await codeOf(folder);
+  const project = withCodeHooks(await readProject(folder), host, code.hooks);
+  refuseProblems(context, [...project.problems, ...code.problems]);
+  const tools = await planCode(client, host, code);
   const changes = [...tools, ...(await planProject(client, project))];
   const shown = changes.map(({ apply: _apply, ...change }) => change);
   if (!json) printPlan(out, changes);
@@ -38,7 +39,7 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
     : changes.length > 0 && (await isAgreed(context, { yes: options.yes, message: 'Make these changes?' }));
   if (isApplied) {
     // Agents and schedules may need the tools.
-    if (tools.length > 0) await registerTools(client, host, definitions);
+    if (tools.length > 0) await registerTools(client, host, code);
     await applyChanges(changes);
   }
   if (json) printJson(out, { changes: shown, applied: isApplied });

@@ -2,15 +2,23 @@
  * Implements `tempoclaw dev`: it starts an installation for the folder unless one runs, deploys the folder, serves its
  * tools, and does so again at each change.
  */
-import { existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
-import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
-import { hostNameOf } from '#features/code-tools/index.ts';
+import type { Client } from '#cli/client.ts';
+import {
+  type ApiOptions,
+  type CommandContext,
+  createContext,
+  orMissing,
+  pathOf,
+} from '#cli/command-context.ts';
+import { type CodeHookDefinition, hasCode, hostNameOf } from '#features/code-tools/index.ts';
 import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
+import { withCodeHooks } from '../code-hooks.ts';
 import { isProject } from '../open-folder.ts';
 import { planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
@@ -36,7 +44,7 @@ async function run(folder: string, flags: ApiOptions): Promise<void> {
   const path = resolve(folder);
   const options = { ...flags, ...(flags.stateDir !== undefined && { stateDir: resolve(flags.stateDir) }) };
   if (!isProject(path))
-    throw new CliError(`${path} has no agents/, tools/, skills/ or schedules/.`, {
+    throw new CliError(`${path} has no agents/, tools/, skills/, schedules/ or hooks/.`, {
       code: 'InvalidProject',
       remedy: 'Make a folder with: npx tempoclaw init my-agents',
     });
@@ -69,7 +77,7 @@ function createToolServer(
   let isOver = false;
 
   async function restart(): Promise<void> {
-    if (!existsSync(join(folder, 'tools'))) return;
+    if (!hasCode(folder)) return;
     const { url, key } = client.target();
     const target = options.url === undefined ? [] : ['--url', url];
     const next = startCommand(['tools', 'serve', folder, '--host', hostNameOf(folder), ...target], 'lines', {
@@ -178,10 +186,20 @@ function watchFolder(folder: string, onChange: (name: string) => void): Pick<FSW
 }
 
 async function deployFolder({ client, out, err }: CommandContext, folder: string): Promise<void> {
-  const project = await readProject(folder);
+  const hooks = await registeredHooks(client, folder);
+  const project = withCodeHooks(await readProject(folder), hostNameOf(folder), hooks);
   for (const problem of project.problems) err.line(problem);
   const changes = await planProject(client, project);
   if (changes.length === 0) return;
   await applyChanges(changes);
   printPlan(out, changes);
+}
+
+/** Those that the process of the tools has registered: it has loaded the files as they are now. */
+async function registeredHooks(client: Client, folder: string): Promise<readonly CodeHookDefinition[]> {
+  if (!hasCode(folder)) return [];
+  const host = await orMissing(
+    client.get<{ readonly hooks: readonly CodeHookDefinition[] }>(pathOf('tool-hosts', hostNameOf(folder))),
+  );
+  return host?.hooks ?? [];
 }

@@ -86,6 +86,35 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
     );
   });
 
+  it('make its hooks those of its agents, and take them away', async () => {
+    const file = join(folder(), 'hooks/no_late_refunds.ts');
+    mkdirSync(join(folder(), 'hooks'));
+    const hook = (fields: string): string =>
+      `import { hook } from 'tempoclaw';\nexport default hook({ event: 'pre_tool_use', ${fields} run: () => ({ decision: 'ask' }) });\n`;
+    writeFileSync(file, hook(`tools: ['refund'], agents: ['nobody'],`));
+    const wrong = await cli('deploy', folder(), '--yes');
+    assert.match(wrong.stderr, /hooks\/no_late_refunds\.ts: there is no agents\/nobody\.md/);
+    writeFileSync(file, hook(`tools: ['refund'],`));
+    assert.deepEqual((await deployed('--yes')).words, [
+      'create hook no_late_refunds',
+      'change agent shop hooks',
+    ]);
+    const { body } = await api.ask('GET', '/v1/agents/shop');
+    const code = 'my-agents/no_late_refunds';
+    assert.deepEqual(body.hooks, [{ event: 'pre_tool_use', tools: ['refund'], type: 'code', code }]);
+    writeFileSync(file, hook(`tools: ['refund'], timeout: 2,`));
+    assert.deepEqual((await deployed('--yes')).words, [
+      'change hook no_late_refunds timeout_seconds hash',
+      'change agent shop hooks',
+    ]);
+    assert.deepEqual((await deployed('--yes')).words, []);
+    rmSync(file);
+    assert.deepEqual((await deployed('--yes')).words, [
+      'remove hook no_late_refunds',
+      'change agent shop hooks',
+    ]);
+  });
+
   it('take a folder without tools', async () => {
     const other = join(parent, 'others');
     mkdirSync(join(other, 'agents'), { recursive: true });

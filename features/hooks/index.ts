@@ -1,0 +1,2 @@
+/** Exports what other features may use of this one. */
+export type { HookHost, HostedHook } from './hook-host.ts';
