@@ -2,9 +2,9 @@
  * Implements `tempoclaw dev`: it starts an installation for the folder unless one runs, deploys the folder, serves its
  * tools, and does so again at each change.
  */
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type FSWatcher, watch } from 'chokidar';
 import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
@@ -34,7 +34,7 @@ export function register(dev: Command): void {
 const SETTLE_MS = 150;
 /** Changes here are those of tools. */
 const CODE = /\.(?:[mc]?[jt]s|py|json|env)$/;
-const IGNORED = /^\.|^node_modules$/;
+const IGNORED = /^\.(?!env$)|^node_modules$/;
 /** Between the end of a process of the tools and its next start. */
 const RESTART_MS = 1_000;
 /** How long the tools of a folder may take to be loaded and served. */
@@ -132,8 +132,8 @@ async function followChanges(
     });
   let isCode = false;
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watchFolder(folder, (name) => {
-    isCode ||= CODE.test(name);
+  const watcher = watchFolder(folder, (path) => {
+    isCode ||= CODE.test(path);
     clearTimeout(timer);
     timer = setTimeout(() => {
       const wasCode = isCode;
@@ -150,39 +150,22 @@ async function followChanges(
     });
   } finally {
     clearTimeout(timer);
-    watcher.close();
+    await watcher.close();
   }
 }
 
-/** Calls `onChange` with the name of each file that changes, below every folder but those of packages and of ours. */
-function watchFolder(folder: string, onChange: (name: string) => void): Pick<FSWatcher, 'close'> {
-  const watchers = new Map<string, FSWatcher>();
-  const watchBelow = (): void => {
-    const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const { name } of folders)
-      if (!IGNORED.test(name) && !watchers.has(name))
-        watchers.set(
-          name,
-          watch(join(folder, name), { recursive: true }, (_event, file) => onChange(file ?? name)),
-        );
-  };
-  const top = watch(folder, (event, name) => {
-    if (name === null || IGNORED.test(name)) return;
-    if (event === 'rename') {
-      // It is gone, new, or another one.
-      watchers.get(name)?.close();
-      watchers.delete(name);
-    }
-    watchBelow();
-    onChange(name);
-  });
-  watchBelow();
-  return {
-    close() {
-      top.close();
-      for (const watcher of watchers.values()) watcher.close();
-    },
-  };
+/**
+ * Calls `onChange` with the path of each file that changes, except those of packages and of ours. Node's own `watch` loses
+ * the changes of editors that save a file by renaming another one to it.
+ */
+function watchFolder(folder: string, onChange: (path: string) => void): Pick<FSWatcher, 'close'> {
+  const isIgnored = (path: string): boolean =>
+    relative(folder, path)
+      .split(sep)
+      .some((name) => IGNORED.test(name));
+  return watch(folder, { ignored: isIgnored, ignoreInitial: true }).on('all', (_event, path) =>
+    onChange(path),
+  );
 }
 
 async function deployFolder({ client, out, err }: CommandContext, folder: string): Promise<void> {

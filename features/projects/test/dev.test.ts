@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,6 +124,24 @@ describe('IN-12 tempoclaw dev', { timeout: 300_000 }, () => {
     assert.match(await answerOf(turn), /Order C3 is refunded/);
     assert.deepEqual(refunds().split('\n'), ['A17', 'B2', 'C3', '']);
     assert.match(output, /The process of the tools has ended; it starts again/);
+  });
+
+  it('takes up each change of an editor that saves by renaming, and a file that is gone', async () => {
+    mkdirSync(join(folder, 'hooks'));
+    const file = join(folder, 'hooks/guard.ts');
+    const save = (text: string): void => {
+      writeFileSync(`${file}.saved`, text);
+      renameSync(`${file}.saved`, file);
+    };
+    const hookOf = (tool: string): string =>
+      `import { hook } from 'tempoclaw';\nexport default hook({ event: 'pre_tool_use', tools: ['${tool}'], run() {} });\n`;
+    const guarded = async (): Promise<unknown> => (await ask('GET', '/v1/agents/shop')).hooks?.[0]?.tools[0];
+    for (const tool of ['one', 'two', 'three']) {
+      save(hookOf(tool));
+      assert.ok(await eventually(async () => (await guarded()) === tool), `${tool}\n${output}`);
+    }
+    rmSync(file);
+    assert.ok(await eventually(async () => (await guarded()) === undefined), output);
   });
 
   it('ends everything that it has started', async () => {
