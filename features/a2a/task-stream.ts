@@ -2,7 +2,8 @@
 import { type StreamResponse, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
 import type { StoredEvent } from '#domain/event.ts';
 import type { TurnNews } from '#api/turn-follower.ts';
-import { answerOf, isTerminal, statusOf, type TaskTurn } from './task.ts';
+import { heldWords } from '#domain/turn/held-turn.ts';
+import { answerOf, heldStatus, isTerminal, statusOf, type TaskTurn } from './task.ts';
 
 export interface TaskStream {
   take(news: TurnNews): {
@@ -34,9 +35,15 @@ export function createTaskStream(turn: TaskTurn, task: Task): TaskStream {
     status = next;
     return [{ payload: { $case: 'statusUpdate', value: { ...ids, status: next } } }];
   };
+  const heldOf = (events: readonly StoredEvent[]): StreamResponse[] =>
+    events
+      .filter(({ type }) => type === 'turn.held')
+      .flatMap(({ id, data }) => changeTo(heldStatus(turn, String(id), heldWords(data))));
   /** The task itself says how it was before; what it does after that shows that it works. */
   const statusAfter = ({ events, waits, ended }: TurnNews): StreamResponse[] => {
     if (ended) return changeTo(statusOf(ended, []));
+    const held = heldOf(events);
+    if (held.length > 0 && waits.length === 0) return held;
     const works = !isFirst && events.some(({ type }) => type !== 'turn.queued');
     return waits.length > 0 || works ? changeTo(statusOf({ ...turn, status: 'running' }, waits)) : [];
   };

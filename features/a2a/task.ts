@@ -121,6 +121,12 @@ export function answerOf(text: string): Artifact {
   };
 }
 
+/** The task works, and its next call waits until somebody lifts what holds it. */
+export function heldStatus(turn: TaskTurn, event: string, words: string): TaskStatus {
+  const message = messageOf(turn, `${turn.id}.held.${event}`, Role.ROLE_AGENT, [textPart(words)]);
+  return { ...statusOf({ ...turn, status: 'running' }, []), message };
+}
+
 function textPart(text: string): Part {
   return {
     content: { $case: 'text', value: text },

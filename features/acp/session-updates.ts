@@ -3,6 +3,7 @@ import type { SessionUpdate, ToolCall, ToolCallContent, ToolKind } from '@agentc
 import type { StoredEvent } from '#domain/event.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
+import { heldWords } from '#domain/turn/held-turn.ts';
 
 /** Characters of a command's output that an update shows. */
 const MAX_OUTPUT = 8_000;
@@ -28,6 +29,8 @@ export function createSessionUpdates(): TakeEvent {
       case 'message.completed':
       case 'message.reset':
         return write(event);
+      case 'turn.held':
+        return [{ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: heldWords(data) } }];
       case 'approval.requested':
         return [show({ ...callOf(id, data), status: 'pending', rawInput: data['args'] })];
       case 'tool.started':
@@ -39,10 +42,7 @@ export function createSessionUpdates(): TakeEvent {
       }
       case 'tool.completed': {
         outputs.delete(id);
-        const words = [data['ok'] === true ? '' : text(data['code']), text(data['preview'])];
-        const content = textContent(words.filter(Boolean).join(': '));
-        const status = data['ok'] === true ? 'completed' : 'failed';
-        return [show({ ...callOf(id, data), status, content })];
+        return [show({ ...callOf(id, data), ...resultOf(data) })];
       }
       case 'approval.decided': {
         // The result of another session's call is in its own feed.
@@ -53,6 +53,14 @@ export function createSessionUpdates(): TakeEvent {
       default:
         return [];
     }
+  };
+}
+
+function resultOf({ ok, code, preview }: StoredEvent['data']): Pick<ToolCall, 'status' | 'content'> {
+  const words = [ok === true ? '' : text(code), text(preview)];
+  return {
+    status: ok === true ? 'completed' : 'failed',
+    content: textContent(words.filter(Boolean).join(': ')),
   };
 }
 

@@ -44,6 +44,8 @@ export function createRunEvents({ threadId, runId, parentRunId }: Run, turn: str
     const id = String(data['call_id'] ?? '');
     const text = typeof data['text'] === 'string' ? data['text'] : '';
     switch (type) {
+      case 'turn.held':
+        return [{ type: EventType.CUSTOM, name: type, value: { reason: data['reason'] } }];
       case 'message.delta':
         return writing.add(String(data['step']), String(data['attempt']), text);
       case 'message.completed':

@@ -29,6 +29,8 @@ export function createChatChunks(turn: string, known: readonly string[] = []): C
     const id = String(data['call_id'] ?? '');
     const text = typeof data['text'] === 'string' ? data['text'] : '';
     switch (type) {
+      case 'turn.held':
+        return [{ type: 'data-held', data: { reason: data['reason'] }, transient: true }];
       case 'message.delta':
         return [
           ...writing.step(data['step']),
