@@ -68,6 +68,20 @@ describe('lists of domains', () => {
     assert.equal(decide('https://notevil.com/', { domains: [{ blocked_domains: ['evil.com'] }] }), 'public');
   });
 
+  test('names outside of ASCII are compared in the form that a request has', () => {
+    const blocked: UrlRules = { domains: [{ blocked_domains: ['Bücher.example', ' böse.example '] }] };
+    for (const url of [
+      'https://bücher.example/',
+      'https://xn--bcher-kva.example/',
+      'https://a.böse.example/',
+    ])
+      assert.equal(decide(url, blocked), 'blocked_domain', url);
+    assert.equal(decide('https://bucher.example/', blocked), 'public');
+    const listed: UrlRules = { domains: [{ policy: 'allowlist', allowed_domains: ['*.bücher。example'] }] };
+    assert.equal(decide('https://a.xn--bcher-kva.example/', listed), 'public');
+    assert.equal(decide('https://xn--bcher-kva.example.net/', listed), 'not_listed');
+  });
+
   test('an allowlist lets only its own through, by name or below it', () => {
     const rules: UrlRules = {
       domains: [{ policy: 'allowlist', allowed_domains: ['github.com', '*.example.com'] }],

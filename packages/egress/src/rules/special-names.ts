@@ -46,13 +46,30 @@ export function spelledAddress(host: string): string | undefined {
 
 /** `github.com` matches that host, `*.example.com` those below it. */
 export function isListedDomain(host: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matchHost(pattern.toLowerCase().replace(/\.$/, ''), host));
+  return patterns.some((pattern) => matchHost(canonicalPattern(pattern), host));
 }
 
 /** A blocked name also blocks the names below it. */
 export function isBlockedDomain(host: string, patterns: readonly string[]): boolean {
   return patterns.some((value) => {
-    const pattern = value.toLowerCase().replace(/^\*\./, '').replace(/\.$/, '');
+    const pattern = canonicalPattern(value).replace(/^\*\./, '');
     return matchHost(pattern, host) || matchHost(`*.${pattern}`, host);
   });
+}
+
+/** A pattern in the form that hosts of URLs have: lower case, no last dot, and `xn--…` for letters outside of ASCII. */
+function canonicalPattern(value: string): string {
+  const pattern = value.trim().toLowerCase().replace(/\.$/, '');
+  return /^[\0-\x7f]*$/.test(pattern)
+    ? pattern
+    : pattern
+        .split(/[.\u3002\uff0e\uff61]/)
+        .map(canonicalLabel)
+        .join('.');
+}
+
+/** A label with a wildcard has no `xn--` form, so it stays. */
+function canonicalLabel(label: string): string {
+  const url = `http://${label}/`;
+  return !/[*?/:@#]/.test(label) && URL.canParse(url) ? new URL(url).hostname : label;
 }
