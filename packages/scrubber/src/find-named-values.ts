@@ -30,6 +30,16 @@ const FORMS: readonly NamedForm[] = [
     pattern:
       /(?<![\w-])(?:(?:ENV|ARG|set|setx)[ \t]{1,4}(?=[\w.-]{3,64}[ \t])([\w.-]{3,64})|(?=requirepass|masterauth)(\w+))[ \t]{1,4}(?![=:])/g,
   },
+  // define('DB_PASSWORD', 'VALUE'), setenv("API_TOKEN", "VALUE")
+  {
+    needs: ['define(', 'setenv(', 'putenv(', 'set('].map(neededText),
+    pattern: /(?<![\w-])(?:define|setenv|putenv|set)\(\s{0,3}["']([\w.-]{2,64})["']\s{0,3},\s{0,3}(["'])/g,
+  },
+  // <Password value="VALUE"/>
+  {
+    needs: ['alue='].map(neededText),
+    pattern: /<(?:\w{1,32}:)?([A-Za-z_][\w.-]{1,60})\s{1,4}value=(["'])/gi,
+  },
   // <password>VALUE</password>
   {
     needs: ['</'].map(neededText),
@@ -57,7 +67,7 @@ const FORMS: readonly NamedForm[] = [
   },
   // The API key is VALUE
   {
-    needs: [' is ', ' was ', ' to '].map(neededText),
+    needs: [' is', ' was', ' to'].map(neededText),
     pattern:
       /(?<![\w-])((?:api |access |secret )?(?:password|passphrase|passcode|token|secret|key))(?: provided)? (?:is|was|to)(?: now)?:? {1,3}(["'`])?/gi,
   },

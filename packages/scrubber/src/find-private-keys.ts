@@ -4,9 +4,12 @@ import type { Redaction } from './redaction.ts';
 const HEADER = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const FOOTER = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PUTTY = /(?<=^Private-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,80}\r?\n?){1,200}/gm;
-/** A key's body and its headers; `\n` written as two characters counts, because JSON contains keys in this form. */
+/**
+ * A key's body and its headers; `\n` written as two characters counts, because JSON contains keys in this form. A line may
+ * start with the mark of a quotation, a comment or a line number.
+ */
 const BODY =
-  /(?:[A-Za-z0-9+/=]|[\r\n \t]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\r\n\\]{0,120})*/y;
+  /(?:[A-Za-z0-9+/=]|[\r\n \t]|\\[nr]|(?<=[\r\n][ \t]{0,8})[>|#*-]{1,2} |(?<=[\r\n][ \t]{0,8}\d{1,6})[:|]|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\r\n\\]{0,120})*/y;
 /** Larger than any key in use (RSA 16384 is 13 KB). */
 const MAX_BLOCK = 65_536;
 

@@ -57,7 +57,7 @@ const PLACEHOLDER =
 const MASKED = /^(?:x{3}|X{3})|x{4}|X{4}/;
 /** Types, states and labels; a trailing full stop is prose. */
 const STATE_WORD =
-  /^(?:null|nil|none|undefined|true|false|yes|no|on|off|string|number|boolean|object|integer|bytes|required|optional|hidden|masked|redacted|disabled|enabled|empty|unset|missing|invalid|incorrect|expired|accepted|rejected|changed|unchanged|updated|reset|wrong|correct|protected|encrypted|generated|provided|prompted|present|absent|available|unavailable|valid|unknown|password|passwd|passwort|passphrase|secret|token|bearer|basic|oauth2?|bcrypt|scrypt|argon2\w*|plaintext|default|include|omit|inherit|same-origin|text|input|label|username|varchar|field)[.,;!?)\]]*$/i;
+  /^(?:null|nil|none|undefined|true|false|yes|no|on|off|string|number|boolean|object|integer|bytes|required|optional|hidden|masked|redacted|disabled|enabled|empty|unset|missing|invalid|incorrect|expired|accepted|rejected|changed|unchanged|updated|reset|wrong|correct|protected|encrypted|generated|provided|prompted|present|absent|available|unavailable|valid|unknown|password|passwd|passwort|passphrase|secret|token|bearer|basic|oauth2?|bcrypt|scrypt|argon2\w*|plaintext|default|include|omit|inherit|same-origin|text|input|label|username|varchar|field|erforderlich|ung(?:ü|ue)ltig|falsch|requis|obligatoire|incorrecte?)[.,;!?)\]]*$/i;
 const PROSE =
   /\b(?:must|your|enter|please|is|are|the|at least|characters|should|required|for|of|with|and|or|not|here)\b/i;
 
@@ -70,6 +70,10 @@ function isPhrase(value: string, name: SecretName): boolean {
 }
 
 const MEMBER_CHAIN = /^[A-Za-z_$][A-Za-z_$]*(?:\??(?:\.|::|->)[A-Za-z_$][\w$]*)+$/;
+/** A type of a versioned package, as in Go: `corev1.Secret`. */
+const TYPE_OF_API = /^[a-z]{0,16}v\d{1,2}(?:(?:alpha|beta)\d{1,2})?\.[A-Z][A-Za-z]{2,40}$/;
+/** A token of Vault before 1.10. */
+const OLD_VAULT = /^s\.(?=[A-Za-z]{0,23}\d)(?=[A-Za-z0-9]{0,23}[A-Z])[A-Za-z0-9]{24}$/;
 const INDEXED = /^[A-Za-z_$][\w$.]*\[/;
 /** Includes where and how it is mounted, in the syntax of container engines. */
 const PATH_VALUE = /^(?:~|\.{1,2})?\/(?:[\w.@-]+\/)*[\w.@-]+(?::(?:\/[\w.@/-]+|[a-zA-Z]{1,12}))*$/;
@@ -79,7 +83,8 @@ const SYSTEM_PATH =
 /** A path to a secret, or code that fetches one. */
 function isExpression(value: string, shape: ValueShape): boolean {
   if (PATH_VALUE.test(value) && SYSTEM_PATH.test(value)) return true;
-  return !shape.quoted && (MEMBER_CHAIN.test(value) || INDEXED.test(value));
+  if (shape.quoted || OLD_VAULT.test(value)) return false;
+  return MEMBER_CHAIN.test(value) || TYPE_OF_API.test(value) || INDEXED.test(value);
 }
 
 const LETTERS = /^[A-Za-z]+[.!?]?$/;

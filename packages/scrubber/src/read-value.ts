@@ -15,7 +15,7 @@ const MAX_VALUE = 16_384;
 
 /** Group 1: blanks; 2: a quote, which may be the first one of a list in JSON; 3: a scheme. */
 const OPENING =
-  /(?:[=:]?[=>]?)([ \t]{0,8})(?:(?<=:[ \t]{0,8})\[\s{0,8}(?=\\{0,4}["'`]))?(\\{1,4}["'`]|["'`])?((?:bearer|basic|token|bot)[ \t]{1,4})?/iy;
+  /(?:[=:]?[=>]?)([ \t]{0,8})(?:(?<=:[ \t]{0,8})\[\s{0,8}(?=\\{0,4}["'`]))?(\\{1,4}["'`]|["'`])?((?:bearer|basic|token|bot|api-?key|ssws|splunk|geniekey|oauth|negotiate)[ \t]{1,4})?/iy;
 const BARE = /[^\s"'`<>,;&(){}\\]{1,16384}/y;
 /** YAML's block: the value is the next line. */
 const BLOCK = /[|>][+-]?[ \t]*\r?\n[ \t]{1,64}(?=\S)/y;

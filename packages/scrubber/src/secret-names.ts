@@ -22,14 +22,14 @@ function ending(words: string): RegExp {
 }
 
 const PASSWORD = ending(
-  '[a-z0-9]*(?:password|passwd|passphrase|passcode)|(?:db|ssh|user|root|admin|my|mysql|pg|smtp|mail|ftp|redis|rabbitmq|key|store)?(?:pass|pwd)|[a-z]+_pw|requirepass|masterauth',
+  '[a-z0-9]*(?:password|passwd|passphrase|passcode|passwort|kennwort|contrasena|wachtwoord)|passe|(?:db|ssh|user|root|admin|my|mysql|pg|smtp|mail|ftp|redis|rabbitmq|key|store)?(?:pass|pwd)|[a-z]+_pw|requirepass|masterauth',
 );
-const TOKEN = ending('[a-z0-9]*token|jwt|bearer|bearer_auth|authorization|auth_data|authdata');
+const TOKEN = ending('[a-z0-9]*token|jwt|psk|bearer|bearer_auth|authorization|auth_data|authdata');
 const SECRET = ending(
   '[a-z0-9]*secret|[a-z0-9]*secret_(?:access_)?key|secrets|shared_access_signature|totp_seed|otp_seed',
 );
 const STRONG_KEYS =
-  'api|app|access|secret|private|signing|signature|encryption|encrypt|decryption|master|account|auth|license|licence|hmac|aes|jwt|admin|storage|subscription|consumer|deploy|service|ssh|crypto|cipher|webhook|ingest|ingestion|integration|shared|shared_access|client_private|instrumentation|bot|service_role';
+  'api|app|access|secret|private|signing|signature|encryption|encrypt|decryption|master|account|auth|license|licence|hmac|aes|jwt|admin|storage|subscription|consumer|deploy|service|ssh|crypto|cipher|webhook|ingest|ingestion|integration|shared|shared_access|client_private|instrumentation|bot|service_role|pre_?shared';
 const KEY = ending(
   `(?:${STRONG_KEYS})_?keys?|[a-z0-9]*(?:apikey|accesskey|privatekey|secretkey|authkey|masterkey|encryptionkey)|client_?key_?data|key_?data`,
 );
@@ -48,7 +48,7 @@ const HARMLESS =
 
 const ENV_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 const ENV_SECRET =
-  /(?:^|_)(?:[A-Z0-9]*(?:APIKEY|PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN)|PWD|PASS|KEY|KEYS|SECRETS|CREDENTIALS?|PRIVATE|AUTH|JWT)(?:_|\d*$)/;
+  /(?:^|_)(?:[A-Z0-9]*(?:APIKEY|PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN)|PWD|PASS|KEY|KEYS|SECRETS|CREDENTIALS?|PRIVATE|AUTH|JWT)(?:_|\d*$)|_PAT$/;
 /** Words after the secret's word that make the name a fact about the secret. */
 const ENV_HARMLESS =
   /(?:^|_)(?:PATH|FILE|DIR|NAME|TYPE|LENGTH|SIZE|TTL|EXPIR\w*|COUNT|LIMIT|HEADER|FIELD|PREFIX|ALGORITHM|ALG|ENABLED|REQUIRED|MIN|MAX|AGE|POLICY|ISSUER|AUDIENCE|VERSION|PARALLELISM|FINGERPRINT|URL|URI|ENDPOINT|HOST|SERVICE|TIMEOUT|LIFETIME|ROTATION|BITS|FORMAT|ARN|REF|SCHEME|METHOD|MODE|PROVIDER|DOMAIN|HINT|LABEL)$|^(?:PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|CACHE|SSH_AUTH|MAX|MIN|OLD|NEXT)_|^(?:PWD|OLDPWD|SSH_AUTH_SOCK|XDG_\w+)$|PUBLIC_KEY|PUBLISHABLE|IDEMPOTENCY|PRIMARY_KEY|FOREIGN_KEY|CACHE_KEY/;
@@ -59,7 +59,7 @@ const ENV_VIRTUAL = /^VIRTUAL_(?!ENV(?:_|$))[A-Z0-9_]+$/;
 
 /** Checked first, because most names contain none of these. */
 const TELLING =
-  /pass|pwd|_pw|secret|token|key|auth|cred|bearer|jwt|mnemonic|phrase|conn|seed|private|dsn|ur[il]$|virtual/i;
+  /pass|pwd|_pw|_pat$|psk|kennwort|contrasena|wachtwoord|secret|token|key|auth|cred|bearer|jwt|mnemonic|phrase|conn|seed|private|dsn|ur[il]$|virtual/i;
 
 /** Undefined when a value of this name is not secret as such. `name` has at most 96 characters. */
 export function secretNameOf(name: string): SecretName | undefined {

@@ -86,7 +86,7 @@ const VENDORS: readonly SecretPattern[] = [
   shape('docker', `dckr_(?:pat|oat)_[\\w-]{20,}`, 'dckr_'),
   shape('twilio', `SK[0-9a-f]{32}(?![0-9a-f])`, 'SK'),
   shape('square', `(?:sq0[a-z]{3}-[\\w-]{20,}|EAAA[\\w-]{56,})`, 'sq0', 'EAAA'),
-  shape('facebook', `EAA[CB][A-Za-z0-9]{60,}`, 'EAA'),
+  shape('facebook', `EAA(?:[CB][A-Za-z0-9]{60,}|[A-Za-z][A-Za-z0-9]{90,})`, 'EAA'),
   shape('netlify', `nfp_[A-Za-z0-9]{30,}`, 'nfp_'),
   shape('sentry', `sntry[su]_[\\w+/=-]{30,}`, 'sntry'),
   shape('newrelic', `NR(?:AK|II|IQ|JS)-[\\w-]{20,}`, 'NR'),
@@ -160,6 +160,18 @@ const VENDORS: readonly SecretPattern[] = [
   shape('render', `rnd_(?=[A-Za-z0-9]{0,30}\\d)[A-Za-z0-9]{28,}`, 'rnd_'),
   shape('google', `AQ\\.Ab[\\w-]{40,}`, 'AQ.Ab'),
   shape('maxmind', `[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk`, '_mmk'),
+  shape('sonar', `sq[pua]_[0-9a-f]{40}(?![0-9a-f])`, 'sqp_', 'squ_', 'sqa_'),
+  shape('infracost', `ico-[A-Za-z0-9]{32}(?![A-Za-z0-9])`, 'ico-'),
+  shape('tencent', `AKID[A-Za-z0-9]{32,40}(?![A-Za-z0-9])`, 'AKID'),
+  shape('paypal', `access_token\\$(?:production|sandbox)\\$[0-9a-z]{16}\\$[0-9a-f]{32}`, 'access_token$'),
+  shape('fireworks', `fw_(?=[A-Za-z]{0,30}\\d)[A-Za-z0-9]{22,}`, 'fw_'),
+  shape('sourcegraph', `sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}(?![0-9a-f])`, 'sgp_'),
+  shape('settlemint', `sm_(?:aat|pat|sat)_[A-Za-z0-9]{16,}`, 'sm_'),
+  shape('octopus', `API-(?=[A-Z]{0,25}\\d)[A-Z0-9]{26}(?![A-Z0-9])`, 'API-'),
+  shape('harness', `[ps]at\\.[\\w-]{22}\\.[0-9a-f]{24}\\.[A-Za-z0-9]{20}`, 'pat.', 'sat.'),
+  shape('defined', `dnkey-[a-z0-9=_-]{26}-[a-z0-9=_-]{52}`, 'dnkey-'),
+  shape('lob', `(?:live|test)_(?:pub_)?[0-9a-f]{31,35}(?![0-9a-f])`, 'live_', 'test_'),
+  shape('crates', `cio(?=[A-Za-z]{0,31}\\d)[A-Za-z0-9]{32}(?![A-Za-z0-9])`, 'cio'),
   shape('mapbox', `sk\\.eyJ[\\w-]{20,}\\.[\\w-]{10,}`, 'sk.eyJ'),
 ];
 
@@ -218,8 +230,8 @@ const SHAPES: readonly SecretPattern[] = [
   // Credentials in `curl -u user:password` and similar.
   row(
     'command_line',
-    /(?<=(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{1,2}["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
-    ['-u', '--user', '-U', '--proxy-user'].flatMap((word) => [' ', '='].map((after) => word + after)),
+    /(?<=(?<!\S)(?:-u[ =]{0,2}|(?:--user|--proxy-user|-U)[ =]{1,2})["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
+    ['-u', '--user ', '--user=', '-U ', '-U=', '--proxy-user ', '--proxy-user='],
   ),
   row('command_line', /(?<=(?<!\S)sshpass[ ]{1,3}-p[ ]?["']?)(?![$<{[])[^\s"']{4,}/g, ['sshpass']),
   row(
@@ -239,6 +251,13 @@ const SHAPES: readonly SecretPattern[] = [
   ),
   // The private part of a JSON Web Key (RFC 7517).
   row('private_key', /(?<="d"\s{0,3}:\s{0,3}")[\w-]{32,}(?=")/g, ['"kty"']),
+  row('private_key', /(?<="k"\s{0,3}:\s{0,3}")[\w-]{22,}(?=")/g, ['"oct"']),
+  // CREATE USER … IDENTIFIED BY '…', ALTER ROLE … WITH PASSWORD '…'
+  row(
+    'sql_password',
+    /(?<=(?<!\w)(?:identified(?:\s{1,3}with\s{1,3}[\w"'-]{1,64})?\s{1,3}by|(?:with|encrypted|(?:role|user)\s{1,3}[^\s;]{1,64})\s{1,3}password)\s{1,3}')(?!(\S)\1*'|[$<{[:%*?])[^'\n]{4,256}(?=')/gi,
+    ["y '", "Y '", "ord '", "ORD '"],
+  ),
   row('url_password', /(?<=jdbc:oracle:thin:[\w.-]{1,64}\/)(?![$<{[])[^\s@/"']{4,128}(?=@)/g, [
     'jdbc:oracle',
   ]),
