@@ -1,5 +1,5 @@
 /** Which words of an interpreter's command may be code: none when it runs a file with a plain name. */
-import { argumentsOf, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
+import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from './shell-command.ts';
 import { INTERPRETERS } from './parse/wrappers.ts';
 
 /** Letters and names after which interpreters take code or load it. In doubt a word is code. */
@@ -23,5 +23,9 @@ export function runsFile(command: ShellCommand): boolean {
 }
 
 export function codeWordsOf(command: ShellCommand): readonly ShellWord[] {
-  return runsFile(command) ? [] : argumentsOf(command);
+  if (runsFile(command)) return [];
+  const { input } = command;
+  const args = argumentsOf(command);
+  const isScript = INTERPRETERS.test(programOf(command)) && input?.kind === 'text';
+  return isScript ? [...args, literalWord(input.text)] : args;
 }

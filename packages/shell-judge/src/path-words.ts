@@ -16,11 +16,21 @@ import {
   TEXT_OPTIONS,
   WRITES_ALL,
   WRITES_LAST,
+  WRITES_SECOND,
 } from './text-arguments.ts';
 import { findParts } from './parse/unwrap-command.ts';
 
-const WRITE_OPERATORS = new Set(['>', '>>', '>|', '&>', '&>>', '<>']);
+const WRITE_OPERATORS = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
 const OUTPUT_OPTIONS = ['o', 'O', 'output', 't', 'target-directory'];
+/** Programs whose own options name where they write. */
+const OWN_OUTPUTS: Readonly<Record<string, readonly string[]>> = {
+  curl: ['output-dir', 'dump-header', 'D', 'cookie-jar', 'trace', 'trace-ascii', 'stderr'],
+  wget: ['P', 'directory-prefix', 'a', 'append-output', 'output-document', 'output-file'],
+  unzip: ['d'],
+  tar: ['C', 'directory'],
+  csplit: ['f', 'prefix'],
+  patch: ['d', 'directory', 'r', 'reject-file'],
+};
 
 /** Everything that names a file: arguments that are not text, values after `=`, targets of redirections. */
 export function pathWordsOf(command: ShellCommand): readonly ShellWord[] {
@@ -114,14 +124,45 @@ function findWords(command: ShellCommand): Readonly<Record<'paths' | 'texts', re
 export function writtenPathsOf(command: ShellCommand): readonly ShellWord[] {
   const written = command.redirects.filter((each) => WRITE_OPERATORS.has(each.operator)).flatMap(targetOf);
   const program = programOf(command);
-  const options = optionsOf(command, ['output', 'target-directory']);
+  const own = !isTar(program) || extracts(command) ? (OWN_OUTPUTS[program] ?? []) : [];
+  const options = optionsOf(command, [
+    'output',
+    'target-directory',
+    ...own.filter((name) => name.length > 1),
+  ]);
   const { operands, letters, names } = options;
-  const editsInPlace = habitOf(program) === 'sed' && (letters.has('i') || names.includes('in-place'));
+  const editsInPlace =
+    (habitOf(program) === 'sed' && (letters.has('i') || names.includes('in-place'))) ||
+    (/^(?:perl|ruby)[\d.]*$/.test(program) &&
+      argumentsOf(command).some((word) => /^-[plnaw0-9]*i/.test(word.value)));
   if (WRITES_ALL.has(program) || editsInPlace) return [...written, ...operands];
-  const outputs = options.values.filter((each) => OUTPUT_OPTIONS.includes(each.option)).map(valueWord);
+  const outputs = options.values
+    .filter((each) => OUTPUT_OPTIONS.includes(each.option) || own.includes(each.option))
+    .map(valueWord);
   const values = operands
     .filter((word) => word.value.startsWith('of='))
     .map((word) => literalWord(word.value.slice(3)));
   const last = WRITES_LAST.has(program) ? operands.slice(-1) : [];
-  return [...written, ...outputs, ...values, ...last];
+  const second = WRITES_SECOND.has(program) ? operands.slice(1, 2) : [];
+  return [...written, ...outputs, ...values, ...last, ...second, ...foundOutputs(command)];
+}
+
+/** Files in which `find` writes its list. */
+function foundOutputs(command: ShellCommand): readonly ShellWord[] {
+  if (habitOf(programOf(command)) !== 'find') return [];
+  const { own } = findParts(command);
+  return own.filter((_, at) => /^-f(?:ls|printf?0?)$/.test(own[at - 1]?.value ?? ''));
+}
+
+const isTar = (program: string): boolean => program === 'tar';
+
+/** Only then does `tar -C` name a folder to write to. */
+function extracts(command: ShellCommand): boolean {
+  return argumentsOf(command).some(
+    ({ value }, at) =>
+      value === '--extract' ||
+      value === '--get' ||
+      /^-[a-zA-Z]*x/.test(value) ||
+      (at === 0 && /^[a-zA-Z]*x/.test(value)),
+  );
 }

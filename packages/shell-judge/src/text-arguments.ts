@@ -43,12 +43,15 @@ export const FIND_TEXT: ReadonlySet<string> = new Set(
 /** Programs that write to every operand. */
 export const WRITES_ALL: ReadonlySet<string> = new Set(
   words(
-    'tee touch truncate mkdir rm rmdir unlink shred mkfifo mknod chmod chown chgrp chattr setfacl history mv split',
+    'tee sponge patch touch truncate mkdir rm rmdir unlink shred mkfifo mknod chmod chown chgrp chattr setfacl history mv split',
   ),
 );
 
 /** Programs that write to their last operand. */
 export const WRITES_LAST: ReadonlySet<string> = new Set(words('cp ln install rsync scp dd'));
+
+/** Programs that write to their second operand, if there is one. */
+export const WRITES_SECOND: ReadonlySet<string> = new Set(words('uniq xxd'));
 
 /** Programs with the same habit: `gawk` reads its words as `awk` does. */
 export function habitOf(program: string): string {

@@ -49,6 +49,10 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
   tar: 'fCIXTgbHKLNFV',
   touch: 'drt',
   tree: 'LPIoH',
+  shuf: 'no',
+  unzip: 'dPx',
+  csplit: 'fnb',
+  patch: 'dirpoBDFVYz',
   uniq: 'fsw',
   wget: 'aoOeiBtTwQPUl',
   xargs: 'adEILnPs',
@@ -110,7 +114,7 @@ function lettersEnd(word: string, program: string): number {
 export function wordsAfter(args: readonly ShellWord[], options: readonly string[]): readonly ShellWord[] {
   return args.flatMap((word, at): readonly ShellWord[] => {
     const next = args[at + 1];
-    if (options.includes(word.value)) return next ? [next] : [];
+    if (options.includes(word.value) || isCluster(word.value, options)) return next ? [next] : [];
     const text = options.find((option) =>
       word.value.startsWith(option.startsWith('--') ? `${option}=` : option),
     );
@@ -118,6 +122,11 @@ export function wordsAfter(args: readonly ShellWord[], options: readonly string[
     const value = word.value.slice(text.length).replace(/^=/, '');
     return [{ ...word, value, text: value }];
   });
+}
+
+/** `-qc` ends with the option `-c`, whose value is the next word. */
+function isCluster(value: string, options: readonly string[]): boolean {
+  return /^-[a-zA-Z]{2,8}$/.test(value) && options.includes(`-${value.at(-1)}`);
 }
 
 /** Whether one of the letters or long names is present; long names may be abbreviated. */

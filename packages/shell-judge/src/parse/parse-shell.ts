@@ -155,7 +155,13 @@ function visitRedirected(
     input: ownInput,
   });
   const sources = redirects.flatMap((each) => each.sources);
-  return [...sources, ...visit(node.command, walk, ownInput ?? input, depth + 1)];
+  const commands = visit(node.command, walk, ownInput ?? input, depth + 1);
+  feedOutputs(
+    redirects.map((each) => each.redirect.target),
+    commands,
+    walk,
+  );
+  return [...sources, ...commands];
 }
 
 function visitChildren(
@@ -213,7 +219,23 @@ function visitCommand(
     input: inputOf(redirects) ?? input,
   };
   walk.commands.push(command);
+  feedOutputs([...words, ...redirects.map((each) => each.redirect.target)], [command], walk);
   return [...inner, ...redirects.flatMap((each) => each.sources), command];
+}
+
+/** `tee >(sh)`, `echo … > >(sh)`: what is inside `>(…)` reads what the command writes. */
+function feedOutputs(
+  words: readonly (ShellWord | null)[],
+  from: readonly ShellCommand[],
+  walk: ParseState,
+): void {
+  for (const word of words) {
+    if (!word?.text.startsWith('>(')) continue;
+    for (const source of word.sources) {
+      const at = walk.commands.indexOf(source);
+      if (at >= 0 && source.input === null) walk.commands[at] = { ...source, input: { kind: 'pipe', from } };
+    }
+  }
 }
 
 /** `X="rm -rf /"; $X`: the shell splits what it expands, so the name contains its arguments. */

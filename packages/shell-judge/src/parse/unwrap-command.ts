@@ -31,7 +31,14 @@ export function unwrapCommand(command: ShellCommand): Unwrapped {
   const via = [...command.via, program];
   const args = argumentsOf(command);
   if (SHELLS.has(program)) return unwrapShell(command, via);
-  if (program === 'eval') return args.length === 0 ? NOTHING : joined(args, via);
+  if (program === 'eval') return unwrapEval(args, via);
+  if (program === 'alias') return { commands: [], scripts: args.flatMap((word) => aliasScript(word, via)) };
+  if (EVALUATES_SUBSCRIPTS.has(program))
+    return {
+      commands: [],
+      scripts: evaluatedNames(program, args).flatMap((word) => subscriptScript(word, via)),
+    };
+  if (/^cmd(?:\.exe)?$/.test(program)) return unwrapCmd(args, via);
   if (program === 'trap') return unwrapTrap(args, via);
   if (['find', 'gfind', 'fd'].includes(program)) return unwrapFind(command, via);
   const values = program === 'git' ? gitScripts(args) : wordsAfter(args, SCRIPT_OPTIONS.get(program) ?? []);
@@ -67,6 +74,40 @@ function unwrapWrapper(
 /** A wrapper's arguments before the command that it starts. */
 export function ownWords(command: ShellCommand, inner: readonly ShellWord[]): readonly ShellWord[] {
   return argumentsOf(command).filter((word) => !inner.includes(word));
+}
+
+function unwrapEval(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
+  const words = args[0]?.value === '--' ? args.slice(1) : args;
+  return words.length === 0 ? NOTHING : joined(words, via);
+}
+
+/** `alias x='…'` runs the text wherever `x` is used as a command. */
+function aliasScript(word: ShellWord, via: readonly string[]): readonly InnerScript[] {
+  const equals = word.value.indexOf('=');
+  return equals < 1 ? [] : [{ text: word.value.slice(equals + 1), isLiteral: word.isLiteral, via }];
+}
+
+/** Builtins that expand the subscript of a name once more: `unset 'a[$(id)]'` runs `id`. */
+const EVALUATES_SUBSCRIPTS = new Set(
+  'test [ printf unset let declare typeset local readonly export read wait'.split(' '),
+);
+
+/** `test` and `printf` take a name only after `-v`; their other words are data. */
+function evaluatedNames(program: string, args: readonly ShellWord[]): readonly ShellWord[] {
+  const isAfterOption = ['test', '[', 'printf'].includes(program);
+  return args.filter((_, at) => !isAfterOption || args[at - 1]?.value === '-v');
+}
+
+function subscriptScript(word: ShellWord, via: readonly string[]): readonly InnerScript[] {
+  const found = /^[A-Za-z_]\w*\[[^$`]*((?:\$\(|`).*)\]/s.exec(word.value)?.[1];
+  return found === undefined || !word.isLiteral ? [] : [{ text: `: ${found}`, isLiteral: true, via }];
+}
+
+/** `cmd /c del /f x`: the rest of the line. */
+function unwrapCmd(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
+  const at = args.findIndex((word) => /^\/[ckCK]$/.test(word.value));
+  const words = at < 0 ? [] : args.slice(at + 1);
+  return words.length === 0 ? NOTHING : { commands: [{ ...NO_WORDS, words, via }], scripts: [] };
 }
 
 function unwrapTrap(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
@@ -155,7 +196,7 @@ function afterOptions(
   for (let word = args[0]; word !== undefined; word = args[i]) {
     const { value } = word;
     if (value.startsWith('-')) i += takesNext(value, wrapper) ? 2 : 1;
-    else if (wrapper.takesAssignments && /^\w+=/.test(value)) {
+    else if (wrapper.takesAssignments && /^[^=]+=/.test(value)) {
       assignments.push(assignmentOf(word));
       i += 1;
     } else if (operands > 0) {

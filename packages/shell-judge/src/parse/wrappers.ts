@@ -52,6 +52,8 @@ export const WRAPPERS = byWord<Wrapper>({
   unshare: { letters: 'RSGw' },
   nsenter: { letters: 'tSG' },
   chrt: { letters: 'TPD', operands: 1 },
+  prlimit: { letters: 'po' },
+  run0: { letters: 'ugD', names: ['user', 'group', 'chdir'] },
   numactl: { letters: 'mNCp' },
   'strace ltrace': { letters: 'oepsau' },
   watch: { letters: 'n', names: ['interval'], joins: true },

@@ -1,4 +1,5 @@
 /** Destructive file operations, disk destruction, system control, databases. The parser recognizes fork bombs. */
+import { INTERPRETERS } from '../parse/wrappers.ts';
 import { categoryOf } from './rule.ts';
 
 /** Block devices by their usual names. */
@@ -43,8 +44,8 @@ export const destructiveOps = categoryOf('destructive_ops', [
   {
     rule: 'destructive_files',
     deny: 'deletes files by code',
-    programs: /^(?:python[\d.]*|node|nodejs|perl|ruby|php|deno|bun)$/,
-    code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
+    programs: INTERPRETERS,
+    code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|removeSync|Deno\.remove\b|\bunlink\b|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
   },
   {
     rule: 'destructive_files',

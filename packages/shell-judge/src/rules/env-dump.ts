@@ -28,6 +28,11 @@ export const envDump = categoryOf('env_dump', [
   },
   { deny: 'prints every variable', programs: 'set', when: (command) => command.words.length === 1 },
   { deny: 'prints variables', programs: 'declare typeset export compgen', argument: /^-\w*[pev]\w*$/ },
+  {
+    deny: 'shows the environment of processes',
+    programs: 'ps',
+    line: /^[a-df-zA-Z]*e[a-zA-Z]*(?:\s|$)|(?:^|\s)-E(?:\s|$)/,
+  },
   { deny: 'reads a process’s environment', path: /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?environ$/ },
   {
     deny: 'reads the environment by code',

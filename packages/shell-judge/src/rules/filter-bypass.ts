@@ -30,7 +30,7 @@ export const filterBypass = categoryOf('filter_bypass', [
   {
     deny: 'starts a program from sed',
     programs: 'sed gsed',
-    argument: /(?:^|[;{}\n]|\d|\$|\/)\s*e(?:\s|$)|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM\d]*e/,
+    argument: /(?:^|[;{}\n]|\d|\$|\/|[\d$]!)\s*e(?:\s|$)|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM\d]*e/,
   },
   {
     confirm: 'writes files from sed',

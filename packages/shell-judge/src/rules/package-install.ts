@@ -27,7 +27,7 @@ const fetches = (command: ShellCommand): boolean =>
 const isOffline = (command: ShellCommand): boolean =>
   /^--no(?:-install)?$/.test(argumentsOf(command)[0]?.value ?? '');
 
-const PIP_READS = /-m\s*pip\s+(?:list|show|freeze|check|inspect|debug|help|--version|-V)\b/;
+const PIP_READS = /-[bBdEhiIOqsSuvx]*m\s*pip\s+(?:list|show|freeze|check|inspect|debug|help|--version|-V)\b/;
 
 /** A subcommand that determines the action, after at most one operand such as an option's value. */
 const NODE_INSTALLS =
@@ -39,8 +39,12 @@ export const packageInstall = categoryOf('package_install', [
   row({ programs: /^pip[\d.]*$/, argument: /^(?:install|download|wheel|uninstall)$/ }),
   row({
     programs: /^(?:python[\d.]*|pypy\d*)$/,
-    line: /-m\s*(?:pip|ensurepip|easy_install|pipx|uv)\b/,
+    line: /-[bBdEhiIOqsSuvx]*m\s*(?:pip|ensurepip|easy_install|pipx|uv)\b/,
     when: (command) => !PIP_READS.test(lineOf(command)),
+  }),
+  row({
+    programs: /^(?:python[\d.]*|pypy\d*)$/,
+    line: /(?:^|\s|\/)setup\.py\s(?:.*\s)?(?:install|develop|easy_install)(?:\s|$)/,
   }),
   row({
     programs: 'pipx easy_install conda mamba micromamba poetry pdm rye hatch pipenv',

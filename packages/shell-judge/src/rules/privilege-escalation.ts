@@ -5,7 +5,7 @@ export const privilegeEscalation = categoryOf('privilege_escalation', [
   {
     deny: 'becomes another user',
     programs:
-      'sudo sudoedit su doas pkexec runuser gosu su-exec sg newgrp runas gsudo dzdo calife machinectl',
+      'sudo sudoedit su doas pkexec runuser gosu su-exec sg newgrp runas gsudo dzdo calife machinectl run0',
   },
   {
     deny: 'enters another namespace or root',

@@ -139,7 +139,9 @@ const SUBCOMMANDS = byWord<Subcommand>({
       'lz --bool --get --get-all --includes --int --list --local --name-only --null --show-origin --show-scope --type',
     when: (args) =>
       /^(?:--get|--list|-l|--get-all|get|list)$/.test(args[0] ?? '') ||
-      (args.length === 2 && /^user\.(?:name|email)$/.test(args[0] ?? '')),
+      (args.length === 2 && /^user\.(?:name|email)$/.test(args[0] ?? '')) ||
+      (args.length === 1 &&
+        /^(?:user\.(?:name|email)|remote\.[\w-]+\.url|init\.defaultbranch)$/i.test(args[0] ?? '')),
   },
   switch: { options: 'c:tqd --create --detach --guess --no-guess --no-track --quiet --track' },
   checkout: {

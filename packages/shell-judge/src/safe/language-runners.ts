@@ -98,8 +98,8 @@ export const LANGUAGE_RUNNERS = safePrograms({
   markdownlint: withOptions(/^--fix$/),
   terraform: {
     when: (command) =>
-      firstIs(/^(?:fmt|validate|version)$/)(command) &&
-      onlyOptions(/^-(?:check|diff|json|list=\w+|no-color|recursive|write=\w+)$/)(command),
+      firstIs(/^(?:fmt|validate|--?version|version)$/)(command) &&
+      onlyOptions(/^-(?:check|diff|json|list=\w+|-?version|no-color|recursive|write=\w+)$/)(command),
   },
   tox: withOptions(/^-(?:l|a|av)$/),
 });

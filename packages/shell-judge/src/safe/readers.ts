@@ -108,6 +108,12 @@ export const READERS = safePrograms({
   'expr sleep exit return break continue shift': { isText: true },
   'basename dirname echo true false :': { isText: true, isOpenSafe: true },
   'hostname hash history': { when: isAlone },
+  // Of these only the question for their version.
+  'docker podman helm aws gcloud az gh psql mysql mariadb redis-cli nginx ssh sudo': {
+    when: (command) => /^(?:--version|-V)$/.test(valuesOf(command).join(' ')),
+  },
+  kubectl: { when: (command) => /^version(?: --client)+$/.test(valuesOf(command).join(' ')) },
+  openssl: { when: (command) => valuesOf(command).join(' ') === 'version' },
   wc: { options: 'cmlLw --bytes --chars --lines --max-line-length --words --total' },
   file: {
     options:

@@ -50,7 +50,7 @@ function rgReadsEverything(command: ShellCommand): boolean {
 }
 
 /** Programs that print names and properties of files, not their contents. */
-const LOOKS = /^(?:ls|stat|du|basename|dirname|echo)$/;
+const LOOKS = /^(?:ls|stat|du|wc|file|basename|dirname|echo)$/;
 
 function findReadsEverything(command: ShellCommand): boolean {
   const { own, started } = findParts(command);
