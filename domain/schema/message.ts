@@ -15,7 +15,8 @@ import {
 
 /** The API's messages are written to rows, so they may be longer than what other clients send through history. */
 export const MAX_MESSAGE = 262_144;
-const messageText = textSchema(MAX_MESSAGE);
+/** Providers refuse a message of blanks, so its turn could only fail. */
+const messageText = textSchema(MAX_MESSAGE).refine((text) => /\S/.test(text), 'must be more than blanks');
 const allowedTools = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max(500);
 
 export const messageCreateSchema = z

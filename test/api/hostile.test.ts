@@ -128,6 +128,10 @@ describe('R8, R11 hostile requests', () => {
       await say('/v1/agents', { key: 'x', model: 5 }),
       'body/model: Invalid input: expected string, received number, or Invalid input: expected array, received number',
     );
+    assert.equal(
+      await say('/v1/sessions/hostile/messages', { text: ' \n\t' }),
+      'body/text: must be more than blanks',
+    );
     assert.equal(await say('/v1/agents?limit=many'), 'query/limit: must be a number');
   });
 
