@@ -41,11 +41,13 @@ function refusal(command: string, parameters: Parameters, args: Record<string, u
   return result.message;
 }
 
-describe('CU-2 what a template becomes', async () => {
-  const cases = await vectors<{ template: string; args: Record<string, string>; rendered: string | null }>(
-    'custom-template',
-  );
-  for (const { template, args, rendered: expected } of cases)
+// Read before the suites: a runner of many files may run the hooks of an asynchronous suite too early.
+const TEMPLATES = await vectors<{ template: string; args: Record<string, string>; rendered: string | null }>(
+  'custom-template',
+);
+
+describe('CU-2 what a template becomes', () => {
+  for (const { template, args, rendered: expected } of TEMPLATES)
     test(`${template} with ${JSON.stringify(args)}`, () => {
       const read = readTemplate(template, texts(...Object.keys(args)));
       const result = read.ok ? renderCommand(read.template, texts(...Object.keys(args)), args) : null;
@@ -53,7 +55,19 @@ describe('CU-2 what a template becomes', async () => {
     });
 });
 
-describe('CU-2 every argument reaches the program as exactly one', async () => {
+interface Case {
+  readonly id: string;
+  readonly class: string;
+  readonly template: string;
+  readonly args: Record<string, unknown>;
+  readonly extra_args?: Record<string, unknown>;
+  readonly outcome: string;
+  readonly expect_argv?: readonly string[];
+}
+
+const INJECTIONS = await vectors<Case>('template-injection');
+
+describe('CU-2 every argument reaches the program as exactly one', () => {
   let folder: string;
   const cleaning: (() => Promise<void>)[] = [];
   before(async () => {
@@ -73,16 +87,7 @@ describe('CU-2 every argument reaches the program as exactly one', async () => {
     return JSON.parse(stdout.toString());
   }
 
-  interface Case {
-    readonly id: string;
-    readonly class: string;
-    readonly template: string;
-    readonly args: Record<string, unknown>;
-    readonly extra_args?: Record<string, unknown>;
-    readonly outcome: string;
-    readonly expect_argv?: readonly string[];
-  }
-  for (const one of await vectors<Case>('template-injection'))
+  for (const one of INJECTIONS)
     test(`${one.id} ${one.class}`, () => {
       const parameters = texts('name');
       const read = readTemplate(one.template, parameters);
