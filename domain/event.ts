@@ -1,6 +1,7 @@
 /** The event feed of a session (IN-2): ids rise by one per session. Events are stored, then sent to readers. */
 
 export const EVENT_TYPES = [
+  'session.forked',
   'turn.queued',
   'turn.started',
   'turn.held',

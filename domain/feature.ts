@@ -22,6 +22,7 @@ import type { Guard } from '#activities/guards.ts';
 import type { StandIns } from '#activities/stand-ins.ts';
 import type { StartGate } from '#activities/start-gate.ts';
 import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
+import type { ForkAnswer } from '#activities/turn/generate-answer.ts';
 import type { StepEngine } from '#activities/turn/step-engine.ts';
 import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
@@ -150,6 +151,8 @@ export interface WorkerPart {
   readonly guard?: Guard;
   /** What answers in sessions that have stand-ins. */
   readonly standIns?: StandIns;
+  /** Answers that people have given for steps of forks, in place of models. */
+  readonly forkAnswer?: ForkAnswer;
   /** Activities of its workflows, by the names of their types. */
   readonly activities?: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   /** Services of Temporal Nexus, for endpoints that lead to the workers' task queue. */

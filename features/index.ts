@@ -21,6 +21,7 @@ import { demo } from './demo/feature.ts';
 import { evidence } from './evidence/feature.ts';
 import { explain } from './explain/feature.ts';
 import { fastPath } from './fast-path/feature.ts';
+import { fork } from './fork/feature.ts';
 import { freeze } from './freeze/feature.ts';
 import { guard } from './guard/feature.ts';
 import { handoffs } from './handoffs/feature.ts';
@@ -72,6 +73,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   evidence,
   explain,
   fastPath,
+  fork,
   freeze,
   guard,
   handoffs,

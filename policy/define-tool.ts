@@ -24,6 +24,7 @@ import type { OfferedTool } from '#domain/model/model.ts';
 import type { Thinking } from '#domain/model/thinking.ts';
 import type { Sandbox } from '#domain/sandbox.ts';
 import type { CallContext, CallOutside, Duration, ReplayClass, ToolResult } from '#domain/tool.ts';
+import type { ForkContext } from '#domain/turn/turn.ts';
 
 export interface ToolLimits {
   readonly duration: Duration;
@@ -100,6 +101,8 @@ export interface RunningCall extends CallContext {
   readonly documents?: DocumentAccess;
   /** Present when the caller is a subagent. */
   readonly subagent?: SubagentContext;
+  /** Present in a fork and in the work that it gives away. */
+  readonly fork?: ForkContext | undefined;
   /** Present when the caller works on a team's task. */
   readonly team?: TeamContext;
   /** Gates judge the answer of the turn, which is its task's result. */

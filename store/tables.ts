@@ -336,6 +336,7 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
+    copied_of: string | null;
   };
   turns: {
     tenant_id: string;
@@ -360,5 +361,6 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
+    copied_of: string | null;
   };
 }

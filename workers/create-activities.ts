@@ -151,6 +151,7 @@ function joined(parts: readonly WorkerPart[]) {
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
     createStepEngine: parts.find((part) => part.createStepEngine)?.createStepEngine,
     standIns: parts.find((part) => part.standIns)?.standIns ?? NO_STAND_INS,
+    forkAnswer: parts.find((part) => part.forkAnswer)?.forkAnswer ?? (() => Promise.resolve(undefined)),
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),
     extensions: <Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][] =>
       parts.flatMap((part) => {

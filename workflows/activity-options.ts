@@ -125,6 +125,14 @@ export const INDEXING: ActivityOptions = {
   retry: { ...RETRY, maximumInterval: '1 minute' },
 };
 
+/** For a copy of files and rows, which a repeat finds or makes again. */
+export const FORKING: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: TOOL_HEARTBEAT,
+  retry: RETRY,
+  summary: 'copies files and conversation',
+};
+
 /** For checks of many rows and workflows; the next sweep repeats what fails. */
 export const SWEEPING: ActivityOptions = {
   startToCloseTimeout: '5 minutes',

@@ -76,7 +76,7 @@ export async function delegateWork(
     first: { text, context: workContext },
   });
   if (taken.kind !== 'taken') return whyNotTaken(taken, target);
-  const workspace = workspaceOfWork(deps, tenant, way.agent, taken.row);
+  const workspace = workspaceOfWork(deps, call, way.agent, taken.row);
   const read = call.origins?.known() ?? {};
   const place = { tenant, workspaces: [basename(workspace.workspace)] };
   if (Object.keys(read).length > 0)
@@ -106,7 +106,7 @@ async function resultsOf(
       return `depends_on: delegation "${row.id}" has no result (status=${row.status})`;
     const { id, label, result } = row;
     const agent = await findAgent(db, row.target_key);
-    const workspace = agent && workspaceOfWork(deps, call.tenant, agent.config, row);
+    const workspace = agent && workspaceOfWork(deps, call, agent.config, row);
     results.push({ id, label, result: result ?? '', workspace: undefined, ...workspace });
   }
   return results;
@@ -115,11 +115,11 @@ async function resultsOf(
 /** The workspace in which the target works. */
 function workspaceOfWork(
   { workspaceOf }: Pick<AssignmentDeps, 'workspaceOf'>,
-  tenant: string,
+  { tenant, fork }: Pick<RunningCall, 'tenant' | 'fork'>,
   agent: AgentConfig,
   { session_key: session, user_id }: Pick<AssignmentRow, 'session_key' | 'user_id'>,
 ): Workspace {
-  return workspaceOf(tenant, agent, { session, user: user_id ?? undefined });
+  return workspaceOf(tenant, agent, { session, user: user_id ?? undefined, fork });
 }
 
 function whyNotTaken(taken: Exclude<TakenPlace, { kind: 'taken' }>, target: string): AssignedWork {

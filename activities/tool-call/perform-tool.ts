@@ -257,6 +257,7 @@ function callContext(
     },
     ...(sandbox === undefined ? {} : { sandbox, mount: MOUNT }),
     subagent: context.subagent,
+    fork: context.fork,
     thinking: agentOfTurn(agent, context).thinking,
     team: context.team,
     isTaskJudged: taskGates(agent, context).length > 0 ? (true as const) : undefined,

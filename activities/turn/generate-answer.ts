@@ -7,7 +7,7 @@ import { createMeter, type Meter, NOTHING_SPENT, withUses } from '#domain/budget
 import type { WorkerPart } from '#domain/feature.ts';
 import { turnGates } from '#domain/gate/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import { ModelError } from '#domain/model/model.ts';
+import { type ModelAnswer, ModelError } from '#domain/model/model.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -21,7 +21,7 @@ import { newestImages, readImages, type ShownImages } from '../prompt/prompt-ima
 import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/prompt-parts.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
 import { createDeltaFeed } from './delta-feed.ts';
-import { type InvokedAnswer, invokedAnswer, invokedCalls } from './invoked-answer.ts';
+import { type InvokedAnswer, invokedAnswer, invokedCalls, NO_MODEL } from './invoked-answer.ts';
 import { hasStandIns } from '#domain/turn/stand-ins.ts';
 import type { StandIns } from '../stand-ins.ts';
 import { withTrace } from '../trace-scope.ts';
@@ -35,6 +35,7 @@ export interface GenerateDeps extends PromptPartsDeps {
   readonly engine: Pick<StepEngine, 'beforeModelCall'>;
   readonly sealer: Sealer;
   readonly standIns: StandIns;
+  readonly forkAnswer: ForkAnswer;
   /** Callbacks of features. */
   readonly summarized: readonly NonNullable<WorkerPart['summarized']>[];
 }
@@ -44,6 +45,9 @@ export interface GeneratedAnswer extends InvokedAnswer {
   /** Other model uses of the step so far. */
   readonly uses?: readonly ModelUse[] | undefined;
 }
+
+/** The answer that a fork was given in place of a model's; undefined when there is none. Safe to repeat. */
+export type ForkAnswer = (step: Step) => Promise<ModelAnswer | undefined>;
 
 /** One attempt's run of a step's models: `meter` counts its use, `failed` contains the use of failed calls. */
 interface ModelRun {
@@ -57,6 +61,8 @@ interface ModelRun {
 export async function generateAnswer(deps: GenerateDeps, step: Step): Promise<GeneratedAnswer> {
   const calls = invokedCalls(step);
   if (calls) return { ...invokedAnswer(deps.sealer, step, calls), spent: NOTHING_SPENT };
+  const answer = step.context.fork?.answer_step === step.step ? await deps.forkAnswer(step) : undefined;
+  if (answer) return { answer, ref: NO_MODEL, spent: NOTHING_SPENT };
   const { agent, attempt, hookUses } = step;
   deps.engine.beforeModelCall(attempt, agent);
   const run = createModelRun(step);

@@ -8,7 +8,9 @@ import { Failure, type FailureType, type ToolErrorCode } from '#domain/errors.ts
 import { documentsVersion } from '#store/files/document-store.ts';
 import { createFileLock } from '#store/files/file-lock.ts';
 import type { Pool } from '#store/postgres/pool.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
+import { forkOfSession } from '#store/turns/session-store.ts';
 import { FileProblem } from './file-problem.ts';
 import { createFiles } from './files.ts';
 import type { FileScope } from './contract.ts';
@@ -57,7 +59,8 @@ export function createWorkspaceAccess({
         'Unavailable',
         'The API does not see the workspaces: it needs the workspaceRoot of its workers, and workspaces that follow the work are with them alone (docs/files.md)',
       );
-    const { shows, ...workspace } = workspaceOf(tenant, agent, { user: user ?? undefined, session });
+    const fork = session === '' ? undefined : await forkOfSession(forTenant(pool, tenant), session);
+    const { shows, ...workspace } = workspaceOf(tenant, agent, { user: user ?? undefined, session, fork });
     const scope = { tenant, agent: agent.key, user, type: agent.type };
     const { text: hide } = await scrubberOf(tenant);
     const version = await documentsVersion(pool, scope);

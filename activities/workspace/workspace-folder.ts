@@ -1,7 +1,7 @@
 /** The folder of an agent's files: one folder per tenant and workspace name below the configured root (VF-5). */
 import { createHash, randomUUID } from 'node:crypto';
 import { cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { AgentConfig } from '#domain/agent.ts';
 import { isName } from '#domain/ids.ts';
 import { Failure } from '#domain/errors.ts';
@@ -10,7 +10,7 @@ import type { MessageContext } from '#domain/turn/turn.ts';
 import { errnoOf } from './file-problem.ts';
 
 /** The user and the session that an agent works for. */
-export interface WorkspaceFor extends Pick<MessageContext, 'user' | 'subagent'> {
+export interface WorkspaceFor extends Pick<MessageContext, 'user' | 'subagent' | 'fork'> {
   readonly session: string;
   /** The team whose task it works on. */
   readonly team?: Pick<TeamContext, 'key'> | undefined;
@@ -37,6 +37,18 @@ export type WorkspaceOf = (
 ) => Workspace;
 
 export function createWorkspaceOf(root: string): WorkspaceOf {
+  const plain = plainWorkspaceOf(root);
+  return (tenant, agent, work) => {
+    const found = plain(tenant, agent, work);
+    if (!work.fork) return found;
+    // What would be changed outside the fork is copied when the fork first uses it.
+    const [name = agent.key] = basename(found.workspace).split('.', 1);
+    const own = workspaceFolder(root, tenant, name) + ownSuffix('session', work.fork.session);
+    return { ...found, workspace: own, workspaceFrom: found.workspace };
+  };
+}
+
+function plainWorkspaceOf(root: string): WorkspaceOf {
   return (tenant, { key, workspace = {} }, { user, session, team, subagent }) => {
     const at = (name: string, of = ''): string => workspaceFolder(root, tenant, name) + of;
     const { scope = 'user', name, from } = typeof workspace === 'string' ? SHARED(workspace) : workspace;

@@ -14,6 +14,14 @@ export const sessionSchema = z.object({
   status: z.enum(SESSION_STATUSES),
   turn_id: idSchema.nullable().describe('The turn that runs or waits first'),
   turns: z.int(),
+  forked_from: z
+    .object({
+      session: sessionKeySchema,
+      turn_id: idSchema,
+      step: z.int().nullable().describe('The first step that was not copied; null for the end of the turn'),
+    })
+    .nullable()
+    .describe('Where it was forked from another session'),
   last_event_id: z.int(),
   workflow_id: z.string(),
   links: linksSchema,

@@ -72,8 +72,27 @@ export interface MessageContext {
   readonly trace?: string | undefined;
   /** Bound to a session whose models, tools and people have stand-ins (activities/stand-ins.ts): their id. */
   readonly stand_ins?: string;
+  /** Bound to a session that was forked from another one (DU-6), and passed to the work that it gives away. */
+  readonly fork?: ForkContext;
   /** Outside sources of the text, when it does not come from one of our sessions (PO-5). Our API sets it. */
   readonly read?: UsedTools | undefined;
+}
+
+/** The fork that a turn works in. */
+export interface ForkContext {
+  /** The session of the fork: the files of all its work are copies that belong to it. */
+  readonly session: string;
+  /** Where it was forked; only in the fork's own session. */
+  readonly from?: ForkPoint;
+  /** The step whose answer was given with the request to fork; only in the turn that goes on. */
+  readonly answer_step?: number;
+}
+
+export interface ForkPoint {
+  readonly session: string;
+  readonly turn_id: string;
+  /** The first step that was not copied; null for the end of the turn. */
+  readonly step: number | null;
 }
 
 /**

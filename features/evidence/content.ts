@@ -9,14 +9,15 @@ function time(column: string): RawBuilder<unknown> {
   return sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }
 
-const CALL = sql`jsonb_build_object('id', r.id, 'session', r.session_key, 'turn', r.turn_id, 'step', r.step, 'index', r.index,
+const CALL = sql`(jsonb_build_object('id', r.id, 'session', r.session_key, 'turn', r.turn_id, 'step', r.step, 'index', r.index,
   'tool', r.tool, 'called_as', r.called_as, 'summary', r.summary, 'args', r.args, 'digest', r.digest,
   'custom_tool', r.custom_tool_id, 'custom_tool_revision', r.custom_tool_revision, 'verdict', r.verdict, 'reason', r.reason,
   'hooks', r.hooks, 'approval', r.approval_id, 'form', r.form_id, 'attempts', r.attempts, 'ok', r.ok, 'code', r.code,
   'result', r.result, 'whole', (select encode(sha256(convert_to(w.text, 'UTF8')), 'hex') from tool_results w
     where w.tenant_id = r.tenant_id and w.id = r.whole_id),
   'images', r.images, 'child', r.child, 'created_at', ${time('r.created_at')}, 'started_at', ${time('r.started_at')},
-  'ended_at', ${time('r.ended_at')})`;
+  'ended_at', ${time('r.ended_at')})
+  || case when r.copied_of is null then '{}' else jsonb_build_object('copied_of', r.copied_of) end)`;
 
 const APPROVAL = sql`jsonb_build_object('id', r.id, 'call', r.call_id, 'session', r.session_key, 'turn', r.turn_id,
   'agent', r.agent_key, 'user', r.user_id, 'tool', r.tool, 'args', r.args, 'summary', r.summary, 'digest', r.digest,

@@ -12,8 +12,8 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { filesRead } from '#store/files/outside-file-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import { execute, readRow } from '#store/postgres/statements.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
+import { execute, readRow, readRows } from '#store/postgres/statements.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Sealer } from '#store/seal.ts';
 
 /** Larger old content is not kept, and such a call cannot be reversed. */
@@ -60,12 +60,41 @@ export async function readBefore(
   path: string,
 ): Promise<BeforeImage | undefined> {
   const db = forTenant(pool, tenant);
-  const row = await readRow<{ sealed: string | null; read: UsedTools; after: string }>(db)`
+  const row = await readRow<ImageRow>(db)`
     select sealed, read, after from before_images
     where tenant_id = ${db} and call_id = ${call} and path = ${path} and session_key = ${sessionKey}`;
   if (!row) return undefined;
-  const content = row.sealed && Buffer.from(sealer.open(row.sealed, placeOf(tenant, call, path)), 'base64');
-  return { ...row, content: content === '' ? null : content };
+  return { ...row, content: openImage(sealer, row, placeOf(tenant, call, path)) };
+}
+
+type ImageRow = Pick<BeforeImage, 'read' | 'after'> & { readonly sealed: string | null };
+
+function openImage(sealer: Sealer, { sealed }: Pick<ImageRow, 'sealed'>, place: string): Buffer | null {
+  return sealed === null ? null : Buffer.from(sealer.open(sealed, place), 'base64');
+}
+
+/** A file that a call has written, and whose old content is kept. */
+export interface KeptFile {
+  readonly call: string;
+  readonly path: string;
+}
+
+/** The files of these calls, in no order. */
+export function listKeptFiles(db: TenantDb, calls: readonly string[]): Promise<KeptFile[]> {
+  return readRows<KeptFile>(db)`
+    select call_id as call, path from before_images where tenant_id = ${db} and call_id = any(${[...calls]}::text[])`;
+}
+
+/** What the file had before the call: null when there was none, undefined when nothing is kept any more. */
+export async function readKeptFile(
+  db: TenantDb,
+  sealer: Sealer,
+  { call, path }: KeptFile,
+): Promise<Buffer | null | undefined> {
+  const row = await readRow<ImageRow>(db)`
+    select sealed, read, after from before_images
+    where tenant_id = ${db} and call_id = ${call} and path = ${path}`;
+  return row && openImage(sealer, row, placeOf(db.tenant, call, path));
 }
 
 function placeOf(tenant: string, call: string, path: string): string {

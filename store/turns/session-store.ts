@@ -1,6 +1,7 @@
 /** Sessions as the API shows them; message-store.ts writes their rows with their first message. */
 import { sql } from 'kysely';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
+import type { ForkContext, ForkPoint } from '#domain/turn/turn.ts';
 import { below, readRow, readRows, type PageEnd } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 
@@ -21,12 +22,14 @@ export interface SessionRow {
   readonly open_turn: string | null;
   readonly open_status: 'queued' | 'running' | 'waiting_approval' | null;
   readonly open_run: string | null;
+  readonly forked_from: ForkPoint | null;
 }
 
 /** With the running turn, otherwise the one that waits first. */
 const SELECT = sql`
   select s.key, s.agent_key, s.user_id, s.channel, s.chat_id, s.title, s.turns, s.event_seq, s.created_at, s.updated_at,
-    s.updated_at::text as updated_text, t.id as open_turn, t.status as open_status, t.run_id as open_run
+    s.updated_at::text as updated_text, t.id as open_turn, t.status as open_status, t.run_id as open_run,
+    s.bound_context #> '{fork,from}' as forked_from
   from sessions s
   left join lateral (
     select id, status, run_id from turns
@@ -59,6 +62,13 @@ export function listSessions(
 
 export function findSession(db: TenantDb, key: string): Promise<SessionRow | undefined> {
   return readRow<SessionRow>(db)`${SELECT} where s.tenant_id = ${db} and s.key = ${key}`;
+}
+
+/** The fork that a session works in, whose files it has; undefined for most. */
+export async function forkOfSession(db: TenantDb, key: string): Promise<ForkContext | undefined> {
+  const row = await readRow<{ fork: ForkContext | null }>(db)`
+    select bound_context -> 'fork' as fork from sessions where tenant_id = ${db} and key = ${key}`;
+  return row?.fork ?? undefined;
 }
 
 /** What these sessions have read until now (PO-5). */

@@ -5,6 +5,7 @@
  * added. Old ones show that running turns survive the change.
  */
 import type { QualityGate } from '#domain/gate/gate.ts';
+import { FORK_SESSION, forkWorkflowId } from '#features/fork/contract.ts';
 import { INDEX_DOCUMENT } from '#features/memory/contract.ts';
 import { NEXUS_TURN } from '#features/nexus/contract.ts';
 import { indexWorkflowId } from '#features/memory/index-id.ts';
@@ -176,6 +177,20 @@ async function recordHeartbeat({ ask, worker: { client } }: Stack): Promise<void
   await tell(`${SCHEDULED_MESSAGE}-heartbeat`, await fetchHistory(client, body.workflow_id));
 }
 
+/** A fork that is made, and one whose session is not there any more. */
+async function recordFork({ ask, worker }: Stack): Promise<void> {
+  const { client, taskQueue, tenant } = worker;
+  await worker.ended((await worker.say('forked', 'Hello.', { agent: 'free' })).turn_id);
+  await ask('POST', '/v1/sessions/forked/forks', { body: { key: 'fork-copy', message: 'Go on.' } });
+  const made = forkWorkflowId(tenant, 'fork-copy');
+  await client.workflow.getHandle(made).result();
+  await tell(FORK_SESSION.type, await fetchHistory(client, made));
+  const workflowId = forkWorkflowId(tenant, 'fork-gone');
+  const args = [{ tenant, session: 'fork-gone' }];
+  await client.workflow.execute(FORK_SESSION.type, { workflowId, taskQueue, args });
+  await tell(`${FORK_SESSION.type}-gone`, await fetchHistory(client, workflowId));
+}
+
 /** Only removes what was recorded now. */
 async function removeCovered(kept: ReadonlySet<string>): Promise<void> {
   const histories = await readHistories();
@@ -309,6 +324,7 @@ try {
     await recordExtraction(live);
   }
   if (FORGET.includes(word)) await recordForget(live);
+  if (FORK_SESSION.type.includes(word)) await recordFork(stack);
   if (NEXUS_TURN.includes(word)) await recordNexusTurn(live);
   if (SCHEDULED_MESSAGE.includes(word)) {
     await recordSchedule(live);

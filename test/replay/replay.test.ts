@@ -53,6 +53,7 @@ describe('DU-5 kept histories', () => {
       'delegation',
       'evaluateLoop',
       'forget',
+      'forkSession',
       'indexDocument',
       'nexusTurn',
       'scheduledMessage',

@@ -106,6 +106,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     inviteNode: { name: 'quokka-new' },
     renameNode: { name: 'quokka' },
     restorePolicy: { change: has.policyChange },
+    createFork: {},
     createFreeze: { reason: 'x', tools: ['quokka_unused'] },
     createSchedule: {
       name: 'new',

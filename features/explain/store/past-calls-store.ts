@@ -40,7 +40,7 @@ const BATCH = 200;
 
 /**
  * Newest first, at most `limit`, batch by batch from one snapshot. Calls that were judged by no rule are left out:
- * those of unknown tools or with invalid arguments, and those of replays. `take` returns false to stop.
+ * those of unknown tools or with invalid arguments, those of replays, and copies in forks. `take` returns false to stop.
  */
 export function readPastCalls(
   db: TenantDb,
@@ -53,6 +53,7 @@ export function readPastCalls(
       select ${PAST_CALL} ${PAST_CALLS}
       where c.tenant_id = ${tx} and c.created_at >= ${since}
         and not (c.verdict = 'deny' and c.code in ('InvalidArgs', 'NotFound')) and not t.context ? 'stand_ins'
+        and c.copied_of is null
       order by c.created_at desc, c.id desc limit ${limit}`;
     for (;;) {
       // The cursor has the tenant's rows only.

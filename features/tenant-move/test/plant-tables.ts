@@ -45,6 +45,7 @@ function valuesOf(
     console_links: { key_id: key },
     console_sessions: { key_id: key },
     custom_tool_env: { tool_id: tool },
+    forks: { status: 'done' },
     gate_checks: { kind: 'passed', step: 'pass' },
     knowledge_merges: { id: 1_000_000, into_id: entities[1] },
     knowledge_parts: document,

@@ -9,6 +9,7 @@ import { Fact } from '../../components/fact.tsx';
 import { Markdown } from '../../components/markdown.tsx';
 import { NotYet } from '../../components/notices.tsx';
 import { CallPanel, ChangedFiles, outcomeOf } from './call-panel.tsx';
+import { ForkButton } from './fork-button.tsx';
 import type { TimelineRow, Turn } from './timeline.ts';
 
 type Detail = Operations['GET /v1/turns/{id}/steps/{step}']['answer'];
@@ -43,6 +44,7 @@ export function StepPanel({ turn, at, row }: StepPanelProps) {
         <ChosenCall turn={turn} step={found} index={index} work={rest.join('.')} />
       )}
       <p class="buttons">
+        <ForkButton turn={turn} step={step} />
         <CopyAs name="GET /v1/turns/{id}/steps/{step}" parts={parts} command={command} />
       </p>
     </article>

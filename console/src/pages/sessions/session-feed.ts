@@ -55,6 +55,12 @@ export function createFeed(): Feed {
     'subagent.completed': (event) => child(event, 'subagent'),
     'delegation.started': (event) => child(event, 'delegation'),
     'delegation.completed': (event) => child(event, 'delegation'),
+    'session.forked': (event) =>
+      note(
+        event,
+        'plain',
+        `Forked from the session ${textOf(event.data['session'])}, whose transcript is copied`,
+      ),
     'turn.held': (event) =>
       note(event, 'plain', `Held back until it is lifted: ${textOf(event.data['reason'])}`),
     'context.compacted': (event) => note(event, 'plain', 'The conversation was summarized to fit the model'),

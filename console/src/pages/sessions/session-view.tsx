@@ -25,11 +25,13 @@ export default function SessionView({ params: { key = '' } }: PageProps) {
   const state = status.value ?? shown.status;
   const title = shown.title ?? shown.key;
   const parts = { params: { key } };
+  const from = shown.forked_from;
   const head = (
     <>
       <Badge status={state} />
       <span class="row-more">{[shown.agent, shown.user].filter(Boolean).join(' · ')}</span>
       <CopyAs name="GET /v1/sessions/{key}/messages" parts={parts} command={['sessions', 'messages', key]} />
+      {from && <a href={hrefOf('runs', from.turn_id)}>Fork of {from.session}</a>}
       <a href={hrefOf('sessions', key, 'graph')}>Work below</a>
     </>
   );
