@@ -65,7 +65,9 @@ const fields = {
       'Also for agents whose sandbox is `required`, although it runs on the worker’s machine; else they are refused',
     ),
   deny_args: patterns.describe('RE2 patterns over the arguments, joined by spaces'),
-  deny_verbose: patterns.describe('RE2 patterns over each argument and each two neighbours'),
+  deny_verbose: patterns.describe(
+    'RE2 patterns over the beginning of each argument, with and without the next one',
+  ),
   keyword_allowlist: z.array(keywordRuleSchema).max(50),
   timeout_seconds: z.int().min(1).max(600),
   tips: z.string().max(2_000).describe('For the model'),

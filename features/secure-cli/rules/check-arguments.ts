@@ -27,12 +27,14 @@ export function checkArguments(
   const denied = rules.deny_args.find((pattern) => matches(pattern, line));
   if (denied !== undefined)
     return { ok: false, reason: `these arguments are not allowed for it (deny_args: ${denied})` };
-  // An option and its value may be one word or two.
+  // An option and its value may be one word or two. A pattern begins where an argument begins: `-v` is not in `--version`.
   const candidates = args.flatMap((arg, at) => {
     const next = args[at + 1];
     return next === undefined ? [arg] : [arg, `${arg} ${next}`];
   });
-  const verbose = rules.deny_verbose.find((pattern) => candidates.some((each) => matches(pattern, each)));
+  const verbose = rules.deny_verbose.find((pattern) =>
+    candidates.some((each) => matches(`^(?:${pattern})`, each)),
+  );
   if (verbose !== undefined)
     return { ok: false, reason: `verbose output could show its credentials (deny_verbose: ${verbose})` };
   return { ok: true, excused };
@@ -43,24 +45,28 @@ function excuse(
   rules: readonly KeywordRule[],
   args: readonly string[],
 ): { readonly judged: readonly string[]; readonly excused: readonly ExcusedKeyword[] } {
-  const rule = rules.find((each) => each.subcommands.some((subcommand) => begins(args, subcommand)));
-  if (!rule) return { judged: args, excused: [] };
+  const holding = rules.filter((each) => each.subcommands.some((subcommand) => begins(args, subcommand)));
   const excused: ExcusedKeyword[] = [];
   const judged = args.map((arg, at) => {
-    const equals = arg.indexOf('=');
-    const option = rule.args.find(
-      (name) => name === args[at - 1] || (equals > 0 && arg.slice(0, equals) === name),
-    );
-    if (option === undefined) return arg;
     let rest = arg;
-    for (const keyword of rule.keywords) {
-      const without = withoutWord(rest, keyword);
-      if (without !== rest) excused.push({ option, keyword });
-      rest = without;
+    for (const rule of holding) {
+      const option = optionOf(rule, args, at);
+      if (option === undefined) continue;
+      for (const keyword of rule.keywords) {
+        const without = withoutWord(rest, keyword);
+        if (without !== rest) excused.push({ option, keyword });
+        rest = without;
+      }
     }
     return rest;
   });
   return { judged, excused };
+}
+
+/** The option of the rule whose value the argument is or contains. */
+function optionOf(rule: KeywordRule, args: readonly string[], at: number): string | undefined {
+  const [name] = /^[^=]+(?==)/.exec(args[at] ?? '') ?? [];
+  return rule.args.find((option) => option === args[at - 1] || option === name);
 }
 
 /** Options before the subcommand's words would make it another one. */

@@ -41,6 +41,29 @@ describe('SH-4 a command line without a shell', () => {
     assert.equal(readCommandLine('gh x\nrm y').operators.length, 1);
   });
 
+  test('lines joined by a backslash are one, and breaks at the end begin no other', () => {
+    for (const line of [
+      'gh pr \\\n  list',
+      'gh pr li\\\nst',
+      'gh "p\\\nr" list',
+      'gh pr list\r\n',
+      'gh pr list \\\n',
+    ])
+      assert.deepEqual(readCommandLine(line), {
+        words: ['gh', 'pr', 'list'],
+        operators: [],
+        isOpen: false,
+      });
+    assert.deepEqual(readCommandLine("gh 'a\\\nb'").words, ['gh', 'a\\\nb']);
+  });
+
+  test('a variable in braces and a carriage return would mean something to a shell', () => {
+    for (const line of ['gh api ${HOME}', 'gh api a${b}', 'gh x\ry']) {
+      assert.equal(readCommandLine(line).operators.length, 1, line);
+      assert.equal(readCommandLine(`gh '${line}'`).operators.length, 0, line);
+    }
+  });
+
   test('a hostile line of 32,000 characters is read in one pass', () => {
     for (const piece of ['`', '"', "'", '\\', '$(', '2>', 'a '])
       assert.ok(readCommandLine(piece.repeat(32_000 / piece.length)).words.length >= 0);
@@ -86,6 +109,15 @@ describe('SH-4 deny_args and deny_verbose of the presets', () => {
       assert.equal(check(program, line.split(' ')).ok, isAllowed);
     });
 
+  test('deny_verbose holds from the beginning of an argument, so -v is not found in --version', () => {
+    const rules = { deny_args: [], deny_verbose: ['--verbose', '-v'], keyword_allowlist: [] };
+    const isAllowed = (...args: string[]): boolean => checkArguments(rules, args, matchesPattern).ok;
+    for (const args of [['--version'], ['pr', 'list', '--search', 'dev-v'], ['api', 'x--verbose']])
+      assert.equal(isAllowed(...args), true, args.join(' '));
+    for (const args of [['-v'], ['api', '-vv', 'x'], ['-v=1'], ['--verbose=true']])
+      assert.equal(isAllowed(...args), false, args.join(' '));
+  });
+
   test('a pattern that would take a backtracking engine for ever takes no time here', () => {
     const args = ['a'.repeat(30_000)];
     const rules = {
@@ -110,6 +142,18 @@ describe('SH-4 keyword_allowlist', () => {
       if (found.ok) assert.equal(found.excused.length, 1);
     }
     assert.equal(check('gh', cases[0]?.args ?? []).ok, false, 'without the rule');
+  });
+
+  test('all rules of a subcommand hold, each for its own options', () => {
+    const title: KeywordRule = { subcommands: ['issue create'], args: ['--title'], keywords: ['auth'] };
+    const args = ['issue', 'create', '--body', 'secret x', '--title=auth y'];
+    const found = check('gh', args, [rule, title]);
+    assert.ok(found.ok);
+    assert.deepEqual(found.excused, [
+      { option: '--body', keyword: 'secret' },
+      { option: '--title', keyword: 'auth' },
+    ]);
+    assert.equal(check('gh', ['issue', 'create', '--body', 'auth x'], [rule, title]).ok, false);
   });
 
   test('only the words listed, only in the options listed, only as whole words', () => {
