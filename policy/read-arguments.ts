@@ -20,19 +20,8 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
   if (object === undefined)
     return { ok: false, message: `${tool.name} takes its arguments as a JSON object` };
   const translated = alias?.toCanonical ? alias.toCanonical(withoutNulls(object)) : object;
-  const properties = propertiesOf(tool.input);
-  const args: Record<string, unknown> = {};
-  const unknown: string[] = [];
-  for (const [name, value] of Object.entries(withoutNulls(translated))) {
-    const canonical = fieldOf(tool.parameterAliases, name) ?? name;
-    const property = fieldOf(properties, canonical);
-    if (property === undefined) {
-      if (!asksForNothing(tool, name, value)) unknown.push(name);
-    } else if (canonical === name || !Object.hasOwn(translated, canonical)) {
-      args[canonical] = coerce(value, property);
-    }
-  }
-  const known = Object.keys(properties);
+  const { args, unknown } = readNames(tool, translated);
+  const known = Object.keys(shapeOf(tool.input).properties);
   const problems = unknown.map(
     (name) => fieldOf(tool.refusedParameters, name) ?? `${short(name)}: there is no such parameter`,
   );
@@ -46,6 +35,28 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
   return { ok: true, input: read.data, args };
 }
 
+/** The arguments under the tool's own names, and the names that are no parameters. */
+function readNames(
+  tool: Tool,
+  input: Arguments,
+): { readonly args: Record<string, unknown>; readonly unknown: readonly string[] } {
+  const { properties, mayBeNull, isOpen } = shapeOf(tool.input);
+  const args: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(input)) {
+    if (value === null && !mayBeNull.has(name)) continue;
+    const canonical = fieldOf(tool.parameterAliases, name) ?? name;
+    const property = fieldOf(properties, canonical);
+    if (property === undefined) {
+      if (isOpen && name !== '__proto__') args[name] = value;
+      else if (!asksForNothing(tool, name, value)) unknown.push(name);
+    } else if (canonical === name || !Object.hasOwn(input, canonical)) {
+      args[canonical] = coerce(value, property);
+    }
+  }
+  return { args, unknown };
+}
+
 /** The parameter has no effect here, or would be refused but has a value that switches it off. */
 function asksForNothing(tool: Tool, name: string, value: unknown): boolean {
   const isRefused = fieldOf(tool.refusedParameters, name) !== undefined;
@@ -54,17 +65,47 @@ function asksForNothing(tool: Tool, name: string, value: unknown): boolean {
 
 interface Property {
   readonly type?: string | readonly string[];
+  readonly anyOf?: readonly Property[];
+  readonly oneOf?: readonly Property[];
 }
 
-const PROPERTIES = new WeakMap<z.ZodType, Readonly<Record<string, Property>>>();
+interface Shape {
+  readonly properties: Readonly<Record<string, Property>>;
+  /** Parameters that must be given and may be null; for all others null means absent. */
+  readonly mayBeNull: ReadonlySet<string>;
+  /** Whether there may be parameters that `properties` does not name. */
+  readonly isOpen: boolean;
+}
 
-function propertiesOf(schema: z.ZodType): Readonly<Record<string, Property>> {
-  const known = PROPERTIES.get(schema);
+const SHAPES = new WeakMap<z.ZodType, Shape>();
+
+function shapeOf(schema: z.ZodType): Shape {
+  const known = SHAPES.get(schema);
   if (known) return known;
-  const { properties } = jsonSchemaOf(schema);
-  const made = (properties ?? {}) as Record<string, Property>;
-  PROPERTIES.set(schema, made);
+  const { properties = {}, required, ...rest } = jsonSchemaOf(schema);
+  const named = properties as Record<string, Property>;
+  const names = Array.isArray(required) ? required.map(String) : [];
+  const made: Shape = {
+    properties: named,
+    mayBeNull: new Set(names.filter((name) => typesOf(fieldOf(named, name) ?? {}).includes('null'))),
+    isOpen: isOpen(rest),
+  };
+  SHAPES.set(schema, made);
   return made;
+}
+
+function isOpen(schema: Fields): boolean {
+  const { additionalProperties: more } = schema;
+  return more === true || isRecord(more) || OPENING.some((keyword) => schema[keyword] !== undefined);
+}
+
+/** Keywords that name further parameters. */
+const OPENING = ['patternProperties', 'anyOf', 'oneOf', 'allOf', '$ref'];
+
+/** The types that a property may have, as far as its schema names them. */
+function typesOf({ type, anyOf, oneOf }: Property): readonly string[] {
+  if (type !== undefined) return typeof type === 'string' ? [type] : type;
+  return [...(anyOf ?? []), ...(oneOf ?? [])].flatMap((each) => (isRecord(each) ? typesOf(each) : []));
 }
 
 /** JSON Schema (draft 2020-12) of the accepted arguments, for models and people. */
@@ -89,7 +130,9 @@ function asObject(raw: unknown): Arguments | undefined {
  * Converts "5" to 5, "true" to true, and a list or object written as text: models write these, and they have no other
  * meaning.
  */
-function coerce(value: unknown, { type }: Property): unknown {
+function coerce(value: unknown, property: Property): unknown {
+  const [type, ...others] = new Set(typesOf(property).filter((each) => each !== 'null'));
+  if (others.length > 0) return value;
   if (typeof value === 'number' && type === 'string') return String(value);
   if (typeof value !== 'string') return value;
   const text = value.trim();

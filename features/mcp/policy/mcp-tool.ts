@@ -37,7 +37,7 @@ export function catalogedMcpTool(
     definition: { id, revision },
     aliases: { [clawftToolName(server, name)]: {}, [goclawToolName(base, name)]: {} },
     forms: { clawft: { name: clawftToolName(server, name) } },
-    input: uncheckedArguments(definition.schema),
+    input: uncheckedArguments(definition.schema, { placeholders: true }),
     limits: {
       duration: 'long',
       inline: true,

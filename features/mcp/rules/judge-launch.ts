@@ -2,7 +2,12 @@
  * Which programs a stdio server may be, and which arguments would make them run something other than a server's file.
  */
 
-const RUNTIMES = ['node', 'npx', 'python', 'python3', 'uvx', 'deno', 'bun', 'bunx'];
+/** By family: JavaScript, Python, and others. */
+const RUNTIMES = (
+  'node npm npx deno bun bunx ' +
+  'python python2 python3 uv uvx pipx ' +
+  'ruby php java dotnet go cargo'
+).split(' ');
 
 /** Why the command may not be started, or undefined. */
 export function commandProblem(command: string): string | undefined {
@@ -15,24 +20,34 @@ export function commandProblem(command: string): string | undefined {
 const CODE_OPTION =
   /^(?:-[a-z]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr].+)$/i;
 /**
- * The same for node and bun before their file. For other programs and servers, these options mean a package, a port or
- * a root.
+ * The same for these programs before their file. For other programs and servers, these options mean a package, a port
+ * or a root.
  */
-const SCRIPT_OPTION = /^(?:-[pr]|--(?:entry-url|run|experimental-(?:default-)?config-file)(?:=|$))/;
+const JS_OPTION = /^(?:-[pr]|--(?:entry-url|run|experimental-(?:default-)?config-file)(?:=|$))/;
+const SCRIPT_OPTIONS: Readonly<Record<string, RegExp>> = {
+  node: JS_OPTION,
+  bun: JS_OPTION,
+  ruby: /^-r/,
+  php: /^(?:-[rRBFd]|--(?:run|process-begin|process-code|process-file|process-end|define)(?:=|$))/,
+  java: /^-(?:agentlib|agentpath|javaagent):/,
+};
 /** Characters of a shell. None is used, so these would not do what their author expects. */
 const SHELL = /[;|&`\n\r\0]|\$\(/;
+/** The query of an address contains `&`. */
+const ADDRESS = /^https?:\/\/[^\s;|`]+$/;
 const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|subprocess\b|child_process/;
 
 /** Why the arguments are not allowed, or undefined. */
 export function argsProblem(args: readonly string[], command = ''): string | undefined {
-  const isScripted = /(?:^|\/)(?:node|bun)$/.test(command);
+  const scripted = SCRIPT_OPTIONS[command.slice(command.lastIndexOf('/') + 1)];
   const file = args.findIndex((arg) => /^(?:[^-].*[./]|run$|x$)/.test(arg));
   for (const [at, arg] of args.entries()) {
     const shown = arg.slice(0, 60);
-    const isOwn = isScripted && (file === -1 || at < file);
-    if (CODE_OPTION.test(arg) || arg === 'eval' || (isOwn && SCRIPT_OPTION.test(arg)))
+    const isOwn = file === -1 || at < file;
+    if (CODE_OPTION.test(arg) || arg === 'eval' || (isOwn && scripted?.test(arg)))
       return `${shown} would run code from the command line; put it in a file`;
-    if (SHELL.test(arg)) return `${shown} has signs of a shell, and none is used`;
+    if (SHELL.test(ADDRESS.test(arg) ? arg.replaceAll('&', '') : arg))
+      return `${shown} has signs of a shell, and none is used`;
     if (CODE.test(arg)) return `${shown} looks like code; put it in a file`;
   }
   return undefined;

@@ -47,10 +47,13 @@ export interface McpToolDefinition {
   readonly task?: true;
 }
 
-/** `my-server` becomes `mcp_my_server`; a prefix replaces the name, with or without `mcp_` before it. */
+/**
+ * `my-server` becomes `mcp_my_server`, and `mcp_x` becomes `mcp_mcp_x`, because another server may be called `x`. A
+ * prefix replaces the name, with or without `mcp_` before it.
+ */
 export function mcpBaseName(prefix: string, server: string): string {
   const word = (prefix || server).replaceAll('-', '_');
-  return word.startsWith('mcp_') ? word : `mcp_${word}`;
+  return prefix !== '' && word.startsWith('mcp_') ? word : `mcp_${word}`;
 }
 
 export function mcpToolName(base: string, tool: string): string {
@@ -79,6 +82,7 @@ const KEYWORDS = [
   'properties',
   'required',
   'additionalProperties',
+  'patternProperties',
   '$defs',
   'definitions',
   'anyOf',

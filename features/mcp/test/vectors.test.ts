@@ -102,6 +102,45 @@ describe('MCP servers', () => {
     assert.equal(argsProblem(['-m', 'mcp_server_fetch'], 'python3'), undefined);
   });
 
+  it('R9 servers of other runtimes start too, with their own ways to hold code refused', () => {
+    for (const command of ['uv', 'npm', 'pipx', 'java', 'dotnet', '/usr/bin/ruby', 'go', 'cargo', 'php'])
+      assert.equal(commandProblem(command), undefined, command);
+    for (const command of ['perl', 'docker', 'env', 'uv run', 'UV', './uv', '/tmp/../bin/uv', 'nodejs'])
+      assert.ok(commandProblem(command), command);
+    for (const [command, ...args] of [
+      ['php', '-r', 'phpinfo();'],
+      ['php', '-d', 'auto_prepend_file=/tmp/x', 'server.php'],
+      ['ruby', '-r./first', 'server.rb'],
+      ['/usr/bin/java', '-javaagent:x.jar', '-jar', 'server.jar'],
+      ['uv', 'run', 'python', '-c', 'import os'],
+    ])
+      assert.ok(argsProblem(args, command), [command, ...args].join(' '));
+    for (const [command, ...args] of [
+      ['uv', '--directory', '/srv/app', 'run', '--with', 'mcp[cli]', 'server.py'],
+      ['uvx', '--from', 'git+https://github.com/x/y@v1', 'server>=1.0'],
+      ['java', '-jar', '/srv/server.jar'],
+      ['dotnet', 'run', '--project', 'x.csproj'],
+      ['php', 'server.php', '-d', 'data'],
+    ])
+      assert.equal(argsProblem(args, command), undefined, [command, ...args].join(' '));
+  });
+
+  it('R9 the query of an address is no sign of a shell, other signs in it are', () => {
+    assert.equal(argsProblem(['-y', 'mcp-remote', 'https://mcp.test/sse?a=1&b=2']), undefined);
+    for (const arg of [
+      'https://mcp.test/?a=1 & id',
+      'https://mcp.test/?a=`id`',
+      'https://mcp.test/;id',
+      'a&b',
+    ])
+      assert.ok(argsProblem([arg]), arg);
+  });
+
+  it('MC-2 servers called x and mcp_x have tools of different names', () => {
+    assert.notEqual(mcpBaseName('', 'mcp_x'), mcpBaseName('', 'x'));
+    assert.equal(mcpBaseName('mcp_x', 'y'), 'mcp_x');
+  });
+
   for (const url of vectors.url_validation.reject)
     it(`R5 ${url} is no address of a server`, () => {
       const server = { transport: 'streamable-http', command: '', args: [], url, box: false } as const;
