@@ -89,14 +89,20 @@ export function isStored(command: ShellCommand, stored: readonly string[], resol
   return program !== null && stored.includes(formatEntry({ ...program, args }));
 }
 
+/** Folders of the system, in which senders of commands write nothing. */
+const SYSTEM_FOLDER = /^(?:\/usr)?\/s?bin\/(?=[\w.+-]+$)/;
+
 /**
- * An owner's entry covers the command; a bare program name covers it with any arguments. Unknown words match nothing.
+ * An owner's entry covers the command; a bare program name covers it with any arguments. A program of a system folder is
+ * also meant by its name alone: `ls` covers `/usr/bin/ls`, and not `./ls`. Unknown words match nothing.
  */
 export function isListed(command: ShellCommand, allowlist: readonly string[]): boolean {
   if (!isPlain(command)) return false;
-  const line = command.words.map((word) => word.value).join(' ');
-  const program = command.words[0]?.value ?? '';
-  return allowlist.some((entry) => entry === program || matchGlob(entry, line));
+  const [program = '', ...args] = command.words.map((word) => word.value);
+  return [program, program.replace(SYSTEM_FOLDER, '')].some((name) => {
+    const line = [name, ...args].join(' ');
+    return allowlist.some((entry) => entry === name || matchGlob(entry, line));
+  });
 }
 
 /** All words are known, nothing is written, no variable is set. */

@@ -51,6 +51,28 @@ describe('security and ask', () => {
       assert.equal(judgeCommand(command, rules).decision, 'deny', command);
   });
 
+  test('an entry covers a program of a system folder by its path, and no other of the name', () => {
+    const rules = {
+      ...DEFAULT_RULES,
+      security: 'allowlist',
+      ask: 'off',
+      allowlist: ['ls', 'git log*'],
+    } as const;
+    for (const command of ['/usr/bin/ls -la', '/bin/ls', '/usr/bin/git log -1'])
+      assert.equal(judgeCommand(command, rules).decision, 'allow', command);
+    for (const command of [
+      './ls',
+      'bin/ls',
+      '/tmp/bin/ls',
+      '/usr/local/bin/ls',
+      '/usr/bin/../../tmp/ls',
+      '/usr/bin/git push',
+      '/usr/bin/curl x',
+      '/usr/bin/git -c core.pager=x log',
+    ])
+      assert.equal(judgeCommand(command, rules).decision, 'deny', command);
+  });
+
   test('a program on the allowlist is not trusted with options that start programs', () => {
     const rules: ShellRules = { ...DEFAULT_RULES, security: 'allowlist', allowlist: ['git', 'sort *'] };
     for (const command of ['git -c core.pager=x log', 'git log --ext-diff', 'sort --compress-program=sh x'])

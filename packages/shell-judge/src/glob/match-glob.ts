@@ -2,13 +2,17 @@
 
 /** `*` is any sequence of characters, `?` one; case-sensitive. At most (text × longest run between stars) steps. */
 export function matchGlob(glob: string, text: string): boolean {
+  // An emoji is one character, and two units of a string.
+  const hasPairs = SURROGATE.test(text);
   return matchSequence(
-    glob,
-    text,
+    hasPairs ? [...glob] : glob,
+    hasPairs ? [...text] : text,
     (part) => part === '*',
     (part, character) => part === '?' || part === character,
   );
 }
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 interface Sequence<Item> {
   readonly length: number;
