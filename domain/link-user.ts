@@ -23,7 +23,7 @@ export function refuseUser(link: AgentLink, to: string, { user, roles }: LinkUse
   const isDenied = user !== null && (deny ?? []).includes(user);
   const isMissing = allow !== undefined && (user === null || !allow.includes(user));
   // With a deny list the user must be known: a caller without a name could be one of those who are denied.
-  const isUnknown = user === null && deny !== undefined;
+  const isUnknown = user === null && deny !== undefined && deny.length > 0;
   if (isDenied || isMissing || isUnknown || (role !== undefined && !roles.includes(role)))
     return 'you are not authorized to use this delegation link';
   return undefined;

@@ -54,9 +54,10 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
   run: ({ files }, args, call) =>
     withFileProblems(async () => {
       // clawft calls the parameter old_text.
-      const word = call.calledAs === 'edit_file' ? 'old_text' : 'old_string';
+      const [word, other] =
+        call.calledAs === 'edit_file' ? ['old_text', 'new_text'] : ['old_string', 'new_string'];
       if (args.old_string === args.new_string)
-        throw new FileProblem('InvalidArgs', `${word} and its replacement are the same; nothing to do`);
+        throw new FileProblem('InvalidArgs', `${word} and ${other} are identical; nothing to do`);
       let count = 0;
       const { done } = await files.change(call, args.path, false, (old) => {
         const edited = replaced(old ?? Buffer.alloc(0), args, word);

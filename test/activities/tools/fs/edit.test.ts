@@ -65,6 +65,17 @@ function succeeded(one: Case, result: ToolResult, after: string): void {
 }
 
 describe('TL edit beyond upstream', () => {
+  test('says in the words of the call that nothing would change', async (t) => {
+    const bench = await withFile(t, 'abc');
+    for (const [calledAs, old, other] of [
+      ['edit', 'old_string', 'new_string'],
+      ['edit_file', 'old_text', 'new_text'],
+    ] as const) {
+      const result = await bench.run(tool, { path: 'f.txt', [old]: 'b', [other]: 'b' }, { calledAs });
+      assert.ok(!result.ok && result.message.startsWith(`${old} and ${other} are identical`));
+    }
+  });
+
   test('replaces every occurrence when asked to', async (t) => {
     const bench = await withFile(t, 'aaa b aaa');
     const result = await bench.run(tool, {
