@@ -224,6 +224,8 @@ module.exports = {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
+    // Programs whose packages are installed elsewhere, when they are first used.
+    exclude: { path: '^bench/league/peers/[^/]+/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
