@@ -41,6 +41,7 @@ import { openaiApi } from './openai-api/feature.ts';
 import { openaiCompatCall } from './openai-compat-call/feature.ts';
 import { projects } from './projects/feature.ts';
 import { recordings } from './recordings/feature.ts';
+import { rollouts } from './rollouts/feature.ts';
 import { schedules } from './schedules/feature.ts';
 import { secureCli } from './secure-cli/feature.ts';
 import { skills } from './skills/feature.ts';
@@ -93,6 +94,7 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   openaiCompatCall,
   projects,
   recordings,
+  rollouts,
   schedules,
   secureCli,
   skills,

@@ -112,7 +112,8 @@ const GROUPS = {
     'DU-7': 'Budgets are reserved before and settled after; at the limit the turn asks or stops.',
     'DU-8': 'Sessions and users are forgotten everywhere, with a receipt; agents are exported and imported.',
     'DU-9': 'What a turn has done is reversed, newest first, each effect once, as policy allows.',
-    'DU-10': 'A release upgrades an installed state in place, under load.',
+    'DU-10':
+      'A turn keeps its revision of the agent; a rollout gives one to some sessions first, and one command puts it back. A release upgrades an installed state in place, under load.',
     'DU-11':
       'A signed chain of the ledger is verified offline, green after forgetting; calls are frozen within two seconds.',
   },

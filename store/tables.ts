@@ -4,6 +4,7 @@
  */
 import type { Generated, Int8, Json, Numeric, Timestamp } from '#store/postgres/column-types.ts';
 import type { AgentConfig } from '#domain/agent.ts';
+import type { Rollout } from '#domain/rollout.ts';
 import type { Decision, AlwaysOffer } from '#domain/approval/approval.ts';
 import type { RecordedTerms } from '#domain/approval/approval-terms.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
@@ -13,6 +14,7 @@ import type { MessageContext } from '#domain/turn/turn.ts';
 import type { BudgetRoot } from '#domain/budget/budget.ts';
 import type { TaskStatus, LeadNotice, TaskState } from '#domain/team/team-task.ts';
 import type { HookRun } from '#domain/turn/hook.ts';
+import type { RanWith } from '#domain/turn/ran-with.ts';
 
 export interface Tables {
   agents: {
@@ -24,6 +26,7 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     updated_at: Generated<Timestamp>;
     deleted_at: Timestamp | null;
+    rollout: Json<Rollout> | null;
   };
   approval_decisions: {
     tenant_id: string;
@@ -362,5 +365,6 @@ export interface Tables {
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
     copied_of: string | null;
+    ran_with: Json<RanWith> | null;
   };
 }

@@ -11,6 +11,7 @@ import {
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import { agents } from '#domain/resource/agents.ts';
+import { refuseInRollout } from '#domain/rollout.ts';
 import { agentConfigSchema, type agentPatchSchema } from '#domain/schema/agent.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -55,7 +56,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
               'Conflict',
               `The agent has revision ${old.revision} now, not ${revision}; read it again`,
             );
-          const config = keepFiles(old.config, merge(old.config, body));
+          refuseInRollout(old);
+          const config = changedConfig(old.config, body);
           checkModels(deps, config);
           const row = await updateAgent(db, old.revision, config, by);
           if (row) return showWhole(tenant, row);
@@ -68,7 +70,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
             'Conflict',
             'The agent main cannot be deleted: sessions without an agent are its; PATCH it',
           );
-        return deleteAgent(db, key);
+        if (await deleteAgent(db, key)) return true;
+        const old = await findAgent(db, key);
+        if (old) refuseInRollout(old);
+        return false;
       },
     },
     ({ tenant }, key) => findAgent(forTenant(pool, tenant), key),
@@ -98,6 +103,14 @@ function keepFiles(old: AgentConfig, config: AgentConfig): AgentConfig {
   return { ...config, workspace: { scope, from: before.name ?? old.key } };
 }
 
+/** The settings after a change, of which given fields replace the old ones whole. */
+export function changedConfig(
+  old: AgentConfig,
+  patch: Omit<z.infer<typeof agentPatchSchema>, 'revision'>,
+): AgentConfig {
+  return keepFiles(old, merge(old, patch));
+}
+
 function merge(old: AgentConfig, patch: Omit<z.infer<typeof agentPatchSchema>, 'revision'>): AgentConfig {
   const merged = Object.entries({ ...old, ...patch }).filter(
     ([, value]) => value !== null && value !== undefined,
@@ -110,6 +123,7 @@ export function toConfig(body: z.infer<typeof agentConfigSchema>): AgentConfig {
   return JSON.parse(JSON.stringify(body)) as AgentConfig;
 }
 
-function showAgent({ config, ...row }: AgentRow) {
+/** The row as answers have it. */
+export function showAgent({ config, rollout: _rollout, ...row }: AgentRow) {
   return { ...row, ...agentConfigSchema.parse(config) };
 }

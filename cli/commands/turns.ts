@@ -24,9 +24,11 @@ async function show(id: string, options: ApiOptions): Promise<void> {
     call(client, listTurnToolCalls, { params: { id }, query: { limit: 200 } }),
   ]);
   if (json) return printJson(out, { ...turn, tool_calls: calls.data });
-  const { text, links, usage, error, ...fields } = turn;
+  const { text, links, usage, error, ran_with: ran, ...fields } = turn;
   printFields(out, {
     ...fields,
+    policy: ran?.policy,
+    tools: ran?.tools === undefined ? undefined : `version ${ran.tools}`,
     error: error && `${error.code}: ${error.message}`,
     tokens: `${usage.input_tokens} in (${usage.cached_tokens} cached), ${usage.output_tokens} out`,
     cost: usage.cost_usd === null ? 'not known' : `$${usage.cost_usd}`,

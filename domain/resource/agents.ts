@@ -7,7 +7,7 @@ import type { Flags } from './command.ts';
 import { defineResource } from './define-resource.ts';
 
 /** Flags by the field that each sets, or by the group and its field. */
-const flags = {
+export const agentFlags = {
   file: ['--file <path>', 'a YAML or JSON file with the agent (- reads it from a pipe); flags win over it'],
   model: ['--model <ref...>', 'provider/model; several are tried in order'],
   name: ['--name <name>'],
@@ -55,7 +55,13 @@ export const agents = defineResource(
       summary: 'Make an agent',
       body: agentCreateSchema,
       refuses: ['Conflict', 'Unprocessable'],
-      command: { word: 'create', help: 'make an agent', arguments: ['key'], mayLackLast: true, flags },
+      command: {
+        word: 'create',
+        help: 'make an agent',
+        arguments: ['key'],
+        mayLackLast: true,
+        flags: agentFlags,
+      },
     }),
     updateAgent: change({
       scope: 'admin',
@@ -67,7 +73,7 @@ export const agents = defineResource(
         word: 'update',
         help: 'change an agent; what is given replaces what was there',
         flags: {
-          ...flags,
+          ...agentFlags,
           revision: ['--revision <n>', 'only while this is its revision', { kind: 'number' }],
         },
       },

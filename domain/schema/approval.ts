@@ -54,6 +54,7 @@ export const approvalSchema = z.object({
   subagent: originSchema.describe('Which subagent asks, and whose it is; null when no subagent does'),
   delegation: originSchema.describe('Of which work that another session gave away; null when it is of none'),
   agent: nameSchema,
+  agent_revision: z.int().nullable().describe('With which its turn runs'),
   user: z.string().nullable(),
   digest: z.string(),
   decision: z.enum(DECISIONS).nullable(),

@@ -15,7 +15,14 @@ export const turnSchema = z.object({
   id: idSchema,
   session_key: sessionKeySchema,
   agent: nameSchema,
-  agent_revision: z.int().nullable(),
+  agent_revision: z.int().nullable().describe('Its prompt, models and tools; null before it starts'),
+  ran_with: z
+    .object({
+      policy: z.string().optional().describe('SHA-256 of the tenant’s policy; absent without one'),
+      tools: z.int().optional().describe('Version of the tenant’s own tools, MCP servers and skills'),
+    })
+    .nullable()
+    .describe('What can change beside the revision, as it was when the turn started'),
   user: z
     .string()
     .nullable()
@@ -42,6 +49,7 @@ export const toolCallSchema = z.object({
   id: idSchema,
   turn_id: idSchema,
   session_key: sessionKeySchema,
+  agent_revision: z.int().nullable().describe('With which its turn runs'),
   step: z.int(),
   index: z.int(),
   tool: z.string(),

@@ -21,6 +21,7 @@ import { checkSize, listOwnDocuments, writeDocument } from '#store/files/documen
 import type { ApiDeps } from '#api/deps.ts';
 import { refuseSecretDefinition } from '#api/server/refuse-secrets.ts';
 import { checkModels, toConfig } from '#api/routes/agents.ts';
+import { refuseInRollout } from '#domain/rollout.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'secrets' | 'documentWritten' | 'models'>;
@@ -64,6 +65,7 @@ export async function importAgent(deps: Deps, request: ImportRequest, bytes: Buf
   });
   const old = await findAgent(forTenant(pool, tenant), key);
   const agent = old ? (isDeepStrictEqual(old.config, config) ? 'unchanged' : 'replaced') : 'made';
+  if (old && agent === 'replaced') refuseInRollout(old);
   if (agent === 'replaced') conflicts.push(`the agent ${key}`);
   const documents = await planDocuments(deps, request, lines.documents, hide, conflicts);
   const skills = await planSkills(deps, request, lines.skills, hide, conflicts);

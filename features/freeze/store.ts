@@ -72,7 +72,7 @@ export interface TurnOfWork {
   readonly id: string;
   readonly session: string;
   readonly agent: string;
-  /** Before the turn's first step, the newest of its agent; null when there is no such agent. */
+  /** Before the turn's first step, the one that it would get now; null when there is no such agent. */
   readonly revision: number | null;
 }
 
@@ -83,7 +83,7 @@ export function findTurnOf(db: TenantDb, of: StartingWork['of']): Promise<TurnOf
       ? sql`${of.turn}`
       : sql`(select turn_id from tool_calls where tenant_id = ${db.tenant} and id = ${of.call})`;
   return readRow<TurnOfWork>(db)`
-    select t.id, t.session_key as session, t.agent_key as agent, coalesce(t.agent_revision, a.revision) as revision
+    select t.id, t.session_key as session, t.agent_key as agent, coalesce(t.agent_revision, revision_of_session(t.tenant_id, t.session_key), a.revision) as revision
      from turns t left join agents a on a.tenant_id = t.tenant_id and a.key = t.agent_key
      where t.tenant_id = ${db} and t.id = ${id}`;
 }

@@ -67,8 +67,7 @@ function turnSpan({ tenant, turn, contents }: TurnRecord): SpanParts {
     error: failure,
     attributes: {
       [ATTRIBUTE.operation]: OPERATION.turn,
-      [ATTRIBUTE.agent]: turn.agent_key,
-      ...(turn.agent_revision !== null && { [ATTRIBUTE.agentVersion]: String(turn.agent_revision) }),
+      ...agentOf(turn),
       [ATTRIBUTE.conversation]: turn.session_key,
       [ATTRIBUTE.tenant]: tenant,
       [ATTRIBUTE.turn]: turn.id,
@@ -82,7 +81,7 @@ function turnSpan({ tenant, turn, contents }: TurnRecord): SpanParts {
   };
 }
 
-function modelSpan({ contents }: TurnRecord, step: StepRow): SpanParts {
+function modelSpan({ turn, contents }: TurnRecord, step: StepRow): SpanParts {
   const { provider, model } = modelOf(step);
   return {
     name: `${OPERATION.model} ${model}`,
@@ -91,6 +90,7 @@ function modelSpan({ contents }: TurnRecord, step: StepRow): SpanParts {
     to: step.ended_at,
     attributes: {
       [ATTRIBUTE.operation]: OPERATION.model,
+      ...agentOf(turn),
       [ATTRIBUTE.provider]: provider,
       [ATTRIBUTE.requestModel]: model,
       [ATTRIBUTE.step]: step.step,
@@ -102,7 +102,7 @@ function modelSpan({ contents }: TurnRecord, step: StepRow): SpanParts {
   };
 }
 
-function toolSpan({ contents }: TurnRecord, call: StepCallRow): SpanParts {
+function toolSpan({ turn, contents }: TurnRecord, call: StepCallRow): SpanParts {
   const content = contents?.calls.get(call.id);
   return {
     name: `${OPERATION.tool} ${call.tool}`,
@@ -112,6 +112,7 @@ function toolSpan({ contents }: TurnRecord, call: StepCallRow): SpanParts {
     error: call.ok === true ? undefined : (call.code ?? 'Cancelled'),
     attributes: {
       [ATTRIBUTE.operation]: OPERATION.tool,
+      ...agentOf(turn),
       [ATTRIBUTE.tool]: call.tool,
       [ATTRIBUTE.toolCall]: call.id,
       [ATTRIBUTE.step]: call.step,
@@ -133,6 +134,14 @@ function approvalSpan({ approval_id, asked_at, decided_at, status }: StepCallRow
     from: asked_at,
     to: decided_at ?? asked_at,
     attributes: { [ATTRIBUTE.approval]: approval_id, [ATTRIBUTE.approvalStatus]: status },
+  };
+}
+
+/** Who acts, and with which revision. */
+function agentOf({ agent_key, agent_revision }: TurnRow): Attributes {
+  return {
+    [ATTRIBUTE.agent]: agent_key,
+    ...(agent_revision !== null && { [ATTRIBUTE.agentVersion]: String(agent_revision) }),
   };
 }
 

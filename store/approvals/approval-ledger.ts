@@ -96,7 +96,7 @@ export function createApprovalLedger(
                  update decision_proofs set message = $4
                  where tenant_id = $1 and approval_id = $2 and key = $3 and coalesce(message, $4) = $4 returning *)
                select a.status, a.call_id, a.session_key as session, a.tool, a.args, a.digest, a.terms, a.always, a.form, a.sandbox, a.user_id as requester,
-                 a.escalated_at is not null as escalated, to_jsonb(p) as proof, g.config as agent, coalesce(t.context, '{}') as context, n.policy as tenant_policy,
+                 a.escalated_at is not null as escalated, to_jsonb(p) as proof, coalesce(agent_in_force(a.tenant_id, a.agent_key, t.agent_revision), g.config) as agent, coalesce(t.context, '{}') as context, n.policy as tenant_policy,
                  (select jsonb_build_object('id', c.custom_tool_id, 'revision', c.custom_tool_revision) from tool_calls c
                   where c.tenant_id = a.tenant_id and c.id = a.call_id and c.custom_tool_id is not null) as custom_tool,
                  allowlist_of(a.tenant_id, a.agent_key, t.context ->> 'user') as allowlist,

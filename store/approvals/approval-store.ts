@@ -27,6 +27,8 @@ interface WaitingWork {
 export interface ApprovalRow
   extends RowOf<'approvals', 'args' | 'args_sealed' | 'reminders' | 'used_at' | 'changed_at'> {
   readonly args: Record<string, unknown>;
+  /** That its turn runs with; null for a call of no turn. */
+  readonly agent_revision: number | null;
   /** Secrets are masked in `args`: a person who edits them must enter them again. */
   readonly is_masked: boolean;
   /** The subagent or the other agent whose turn has the call. */
@@ -42,6 +44,7 @@ export interface ApprovalRow
 const COLUMNS = sql`id, call_id, session_key, turn_id, agent_key, user_id, tool, args, summary, digest, reason, risk, status,
   decision, decided_by, decision_key, decided_at, note, terms, always, sandbox, files, form, escalated_at, refused, last_refused - 'key' as last_refused, created_at, created_at::text as created_text,
   expires_at, expires_at <= now() as is_over,
+  (select t.agent_revision from turns t where t.tenant_id = approvals.tenant_id and t.id = approvals.turn_id) as agent_revision,
   (args_sealed is not null or exists(select from tool_calls c where c.tenant_id = approvals.tenant_id and c.id = approvals.call_id
      and c.args_sealed is not null)) as is_masked,
   (select jsonb_build_object('id', s.id, 'label', s.label, 'parent_session', s.origin_session) from assignments s

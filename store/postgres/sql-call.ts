@@ -11,7 +11,7 @@ export const SQL_FUNCTIONS = {
   append_events: 'text,text,text,jsonb',
   begin_step: 'text,text,text,integer,jsonb,jsonb,bigint,bigint,text,text,jsonb',
   budget_root_of: 'text,text,text',
-  claim_call: 'text,text,text,boolean,boolean,integer,integer,jsonb',
+  claim_call_2: 'text,text,text,boolean,boolean,integer,integer,jsonb',
   count_turn_holds: 'text,text',
   end_turn: 'text,text,text,integer,text,jsonb,text,jsonb,jsonb,jsonb,text,text,text',
   keep_event_months: 'integer',
@@ -95,7 +95,7 @@ function typesOf(name: SqlFunction): readonly string[] {
 /** Functions that never return null. */
 const ALWAYS_ANSWER: ReadonlySet<SqlFunction> = new Set([
   'begin_step',
-  'claim_call',
+  'claim_call_2',
   'record_answer',
   'record_reads',
   'record_result',

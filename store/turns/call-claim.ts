@@ -1,4 +1,4 @@
-/** What `claim_call` returns to an attempt of a call. */
+/** What `claim_call_2` returns to an attempt of a call. */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { ApprovalStatus } from '#domain/approval/approval.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';

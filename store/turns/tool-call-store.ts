@@ -11,6 +11,8 @@ export interface ToolCallRow
   readonly args: Record<string, unknown>;
   readonly images: readonly StoredImage[] | null;
   readonly hooks: HookRun[] | null;
+  /** That its turn runs with. */
+  readonly agent_revision: number | null;
 }
 
 type Hidden = 'hooks' | 'images' | 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
@@ -26,7 +28,8 @@ export function listToolCalls(
   return readRows<ToolCallRow>(db)`
     select id, session_key, turn_id, step, index, tool, called_as, args, verdict, reason, hooks, approval_id, state, ok, code,
       result,
-       whole_id, images, created_at, started_at, ended_at
+       whole_id, images, created_at, started_at, ended_at,
+       (select t.agent_revision from turns t where t.tenant_id = ${db} and t.id = tool_calls.turn_id) as agent_revision
      from tool_calls where tenant_id = ${db} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})
        and (${lastStep}::int is null or step <= ${lastStep})
      order by step, index limit ${limit}`;

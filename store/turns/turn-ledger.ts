@@ -208,7 +208,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     },
 
     async claim(tenant, id, fence, rules) {
-      const claim: Claim = await call('claim_call', [
+      const claim: Claim = await call('claim_call_2', [
         tenant,
         id,
         fence,

@@ -13,7 +13,7 @@ export interface TurnRow extends RowOf<'turns', 'context' | 'budget_root' | 'err
   readonly created_text: string;
 }
 
-const COLUMNS = sql`id, session_key, agent_key, agent_revision, context ->> 'user' as user, status, steps, text, error, run_id, input_tokens, output_tokens,
+const COLUMNS = sql`id, session_key, agent_key, agent_revision, ran_with, context ->> 'user' as user, status, steps, text, error, run_id, input_tokens, output_tokens,
   cached_tokens, cost_usd, unpriced_calls, created_at, created_at::text as created_text, started_at, ended_at`;
 
 export function findTurn(db: TenantDb, id: string): Promise<TurnRow | undefined> {

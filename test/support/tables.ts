@@ -79,6 +79,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** What the objects of these columns contain, or which words the columns may have; for others that is unknown. */
 const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = {
   'agents.config': ['AgentConfig', 'domain/agent'],
+  'agents.rollout': ['Rollout', 'domain/rollout'],
   'approval_decisions.decision': ['Decision', 'domain/approval/approval'],
   'channel_posts.place': ['ChannelPlace', 'features/channels/contract'],
   'channels.settings': ['ChannelSettings', 'features/channels/schema'],
@@ -103,6 +104,7 @@ const SHAPES: Readonly<Record<string, readonly [type: string, file: string]>> = 
   'team_tasks.status': ['TaskStatus', 'domain/team/team-task'],
   'tool_calls.hooks': ['readonly HookRun[]', 'domain/turn/hook'],
   'turns.context': ['MessageContext', 'domain/turn/turn'],
+  'turns.ran_with': ['RanWith', 'domain/turn/ran-with'],
 };
 
 function typeOf({ table, column, type, is_null, has_default, values }: ColumnRow): string {

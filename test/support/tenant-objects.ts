@@ -71,7 +71,9 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     instructions: TENANT_WORD,
     tools: { ask: [{ tool: 'poke' }, { tool: 'write_file' }] },
   });
-  for (const key of ['quokka', 'quokka-two']) await make('POST', '/v1/agents', agent(key));
+  for (const key of ['quokka', 'quokka-two', 'quokka-rolled']) await make('POST', '/v1/agents', agent(key));
+  const rolled = { agent: 'quokka-rolled', sessions: [TENANT_WORD], change: { name: TENANT_WORD } };
+  await make('POST', '/v1/rollouts', rolled);
   const link = await make('POST', '/v1/agent-links', {
     source: 'quokka',
     target: 'quokka-two',

@@ -44,6 +44,9 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     grants: { values: ['agent', 'quokka'] },
     'remote-agents': { values: ['quokka'] },
     freezes: { values: [has.freeze] },
+    rollouts: { values: ['quokka-rolled'] },
+    revisions: { values: ['1'], isEverybodys: true },
+    'revisions/compare': { values: ['1'], isEverybodys: true },
     'guarded-calls': { values: ['gc_quokka'], isAnns: true },
     'tool-hosts': { values: ['quokka'] },
     requests: { values: [has.request], isAnns: true },
@@ -76,6 +79,7 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     createAgentLink: { source: 'quokka-two', target: 'quokka' },
     updateAgentLink: { max_concurrent: 3 },
     updateAgent: { instructions: 'x' },
+    startRollout: { agent: 'quokka-two', change: { instructions: 'y' } },
     decideApproval: { decision: 'reject', reason: 'x' },
     decideApprovals: { ids: [has.approval], decision: 'reject', reason: 'x' },
     createApprovalLink: { for: 'ann' },
@@ -157,7 +161,9 @@ export function createTenantRequests(has: TenantObjects): TenantRequests {
     for (const [at, part] of parts.entries()) {
       if (!part.startsWith('{') || parts[at - 1]?.startsWith('{')) continue;
       const before = parts[at - 1] ?? '';
-      seen.push(before === 'files' && parts.includes('tasks') ? 'tasks/files' : before);
+      if (before === 'files' && parts.includes('tasks')) seen.push('tasks/files');
+      else if (before === 'compare' && parts.includes('revisions')) seen.push('revisions/compare');
+      else seen.push(before);
     }
     return seen;
   };

@@ -22,7 +22,7 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
     (await live.calls(turn)).map(({ ok, code, result }) => ({ ok, code, result }));
 
   for (const [missing, doneMeanwhile] of [
-    ['claim_call', 0],
+    ['claim_call_2', 0],
     ['record_result', 1],
   ] as const)
     it(`a call is told as it was when ${missing} was missing for a while, and runs once`, async () => {
@@ -66,17 +66,17 @@ describe('DU-2 a function of Postgres that is missing', { timeout: 180_000 }, ()
       assert.equal(done(note), 1);
     });
 
-  it('a call is told as it was when claim_call gave nothing for a while', async () => {
-    const source = await readFile(new URL('../../store/functions/claim_call.sql', import.meta.url), 'utf8');
-    await drop('claim_call');
+  it('a call is told as it was when claim_call_2 gave nothing for a while', async () => {
+    const source = await readFile(new URL('../../store/functions/claim_call_2.sql', import.meta.url), 'utf8');
+    await drop('claim_call_2');
     await live.pool.query(
       `${source.slice(0, source.indexOf('language'))} language sql as 'select null::jsonb'`,
     );
     const { turn_id } = await live.say('nothing', 'poke {"note":"nothing"}', { agent: 'free' });
     await sleep(8_000);
     const meanwhile = done('nothing');
-    await drop('claim_call');
-    await restore('claim_call');
+    await drop('claim_call_2');
+    await restore('claim_call_2');
     assert.equal(meanwhile, 0);
     assert.equal((await live.ended(turn_id)).status, 'completed');
     assert.deepEqual(await results(turn_id), [{ ok: true, code: null, result: 'poke nothing' }]);

@@ -6,6 +6,7 @@ import { agentConfigSchema } from '#domain/schema/agent.ts';
 import { tenantPolicySchema } from '#domain/schema/policy.ts';
 import { backtest, type BacktestReport } from '../policy/backtest.ts';
 import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
+import { refuseInRollout } from '#domain/rollout.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
@@ -53,6 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return saveTenantPolicy(forTenant(pool, tenant), checked(tenantPolicySchema, change.tenant_policy), by);
     const agent = await findAgent(forTenant(pool, tenant), key);
     if (!agent) throw new Failure('Conflict', `The agent ${key} is gone`);
+    refuseInRollout(agent);
     const config = checked(agentConfigSchema, { ...agent.config, ...withRule(agent.config, adds) });
     if (!(await updateAgent(forTenant(pool, tenant), agent.revision, config, by)))
       throw new Failure('Conflict', 'The agent was changed at the same moment; look again');
