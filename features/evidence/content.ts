@@ -35,6 +35,10 @@ const POLICY = sql`jsonb_build_object('id', r.id, 'before', r.before, 'after', r
 const REVISION = sql`jsonb_build_object('agent', r.agent_key, 'revision', r.revision, 'config', r.config, 'by', r.created_by,
   'at', ${time('r.created_at')})`;
 
+const ROLLOUT = sql`jsonb_build_object('agent', r.agent_key, 'number', r.number, 'rollout', r.rollout_id, 'action', r.action,
+  'base', r.base, 'revision', r.revision, 'share', r.share, 'users', r.users, 'sessions', r.sessions, 'reason', r.reason,
+  'by', r.changed_by, 'at', ${time('r.changed_at')})`;
+
 /** The content of the row that `e` (kind, subject, part) names; null when it is not there or not final. */
 export function contentOf(tenant: string): RawBuilder<string | null> {
   const own = sql`r.tenant_id = ${tenant}`;
@@ -45,7 +49,9 @@ export function contentOf(tenant: string): RawBuilder<string | null> {
     when 'policy' then (select ${POLICY}::text from policy_changes r where ${own} 
       and r.id = case when e.subject ~ '^\\d{1,18}$' then e.subject::bigint end)
     when 'revision' then (select ${REVISION}::text from agent_revisions r where ${own} and r.agent_key = e.subject
-      and r.revision = case when e.part ~ '^\\d{1,9}$' then e.part::int end) end`;
+      and r.revision = case when e.part ~ '^\\d{1,9}$' then e.part::int end)
+    when 'rollout' then (select ${ROLLOUT}::text from rollout_changes r where ${own} and r.agent_key = e.subject
+      and r.number = case when e.part ~ '^\\d{1,9}$' then e.part::int end) end`;
 }
 
 /** Final rows of the ledger, as (kind, subject, part). */
@@ -54,5 +60,6 @@ export function finalRows(tenant: string): RawBuilder<unknown> {
     union all select 'approval', id, '' from approvals where tenant_id = ${tenant} and status <> 'pending'
     union all select 'decision', approval_id, key from approval_decisions where tenant_id = ${tenant}
     union all select 'policy', id::text, '' from policy_changes where tenant_id = ${tenant}
-    union all select 'revision', agent_key, revision::text from agent_revisions where tenant_id = ${tenant}`;
+    union all select 'revision', agent_key, revision::text from agent_revisions where tenant_id = ${tenant}
+    union all select 'rollout', agent_key, number::text from rollout_changes where tenant_id = ${tenant}`;
 }

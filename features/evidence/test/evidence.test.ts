@@ -28,7 +28,7 @@ describe('DU-11 a signed chain of evidence', { timeout: 600_000 }, () => {
     const { rows } = await recorded.stack.pool.query(
       `select (select count(*)::int from tool_calls where state = 'done') as calls, (select count(*)::int from approvals) as approvals,
         (select count(*)::int from approval_decisions) as decisions, (select count(*)::int from policy_changes) as policies,
-        (select count(*)::int from agent_revisions) as revisions`,
+        (select count(*)::int from agent_revisions) as revisions, (select count(*)::int from rollout_changes) as rollouts`,
     );
     const count = (kind: string) => byKind.get(kind)?.length;
     assert.deepEqual(rows[0], {
@@ -37,9 +37,11 @@ describe('DU-11 a signed chain of evidence', { timeout: 600_000 }, () => {
       decisions: count('decision'),
       policies: count('policy'),
       revisions: count('revision'),
+      rollouts: count('rollout'),
     });
     assert.equal(count('approval'), 4);
     assert.equal(count('policy'), 4);
+    assert.equal(count('rollout'), 8);
     const contents = byKind.get('call')?.map(({ content }) => JSON.parse(content));
     assert.ok(contents?.some(({ tool, ok, result }) => tool === 'read_file' && ok && /text 0/.test(result)));
     const approvals = byKind.get('approval')?.map(({ content }) => JSON.parse(content).status);

@@ -9,6 +9,7 @@ const TABLES = [
   'approval_decisions',
   'policy_changes',
   'agent_revisions',
+  'rollout_changes',
   'evidence_entries',
   'evidence_heads',
   'evidence_pending',
@@ -37,6 +38,7 @@ const FINAL: Readonly<Record<string, string>> = {
   approval_decisions: 'true',
   policy_changes: 'true',
   agent_revisions: 'true',
+  rollout_changes: 'true',
 };
 
 /** Edits of one row, by table. */
@@ -67,6 +69,7 @@ const EDITS: Readonly<Record<string, readonly string[]>> = {
   ],
   policy_changes: [`after = '{}'`, `changed_by = 'bob'`, `before = '{"tools":{}}'`],
   agent_revisions: [`config = config || '{"model":"other/model"}'`, `created_by = 'bob'`],
+  rollout_changes: [`share = share + 1`, `action = 'set'`, `changed_by = 'bob'`],
 };
 
 /** Edits of an entry. */

@@ -74,5 +74,10 @@ export async function recordWork({ stack, say }: Recorded, rounds: number): Prom
     assert.equal(decided.status, 200, JSON.stringify(decided.body));
     await stack.ask('PUT', '/v1/policy', { body: { tools: { disabled: [`tool_${round}`] } } });
     await stack.ask('PATCH', '/v1/agents/asks', { body: { instructions: `Round ${round}` } });
+    const change = { instructions: `Rolled out ${round}` };
+    await stack.ask('POST', '/v1/rollouts', { body: { agent: 'asks', share: round, change } });
+    const end = round % 2 === 0 ? 'finish' : 'back';
+    const ended = await stack.ask('POST', `/v1/rollouts/asks/${end}`, { body: {} });
+    assert.equal(ended.status, 200, JSON.stringify(ended.body));
   }
 }
