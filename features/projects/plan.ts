@@ -26,11 +26,20 @@ export interface Change {
   readonly apply?: () => Promise<unknown>;
 }
 
+/** Changed agents are for some sessions first: of 100 users, `share` get them. New agents are there for all. */
+export interface Rollout {
+  readonly share: number;
+}
+
 /** What there is in the installation and not in the folder is left alone, except tools and hooks of the host. */
-export async function planProject(client: Client, project: Project): Promise<readonly Change[]> {
+export async function planProject(
+  client: Client,
+  project: Project,
+  rollout?: Rollout,
+): Promise<readonly Change[]> {
   const plans = [
     ...project.skills.map((skill) => planSkill(client, skill)),
-    ...project.agents.map((agent) => planAgent(client, agent)),
+    ...project.agents.map((agent) => planAgent(client, agent, rollout)),
     ...project.schedules.map((schedule) => planSchedule(client, schedule)),
   ];
   return (await Promise.all(plans)).filter((change) => change !== undefined);
@@ -39,7 +48,11 @@ export async function planProject(client: Client, project: Project): Promise<rea
 /** Fields of a row that no file sets. */
 const OF_ROWS = new Set(['key', 'revision', 'created_at', 'updated_at', 'warnings']);
 
-async function planAgent(client: Client, agent: ProjectAgent): Promise<Change | undefined> {
+async function planAgent(
+  client: Client,
+  agent: ProjectAgent,
+  rollout: Rollout | undefined,
+): Promise<Change | undefined> {
   const { key, ...expected } = agent;
   const path = pathOf('agents', key);
   const there = await orMissing(client.get<Fields & { readonly revision: number }>(path));
@@ -64,7 +77,10 @@ async function planAgent(client: Client, agent: ProjectAgent): Promise<Change | 
     name: key,
     action: 'change',
     fields,
-    apply: () => client.send('PATCH', path, body),
+    apply: () =>
+      rollout
+        ? client.send('POST', '/v1/rollouts', { agent: key, share: rollout.share, change: body })
+        : client.send('PATCH', path, body),
   };
 }
 

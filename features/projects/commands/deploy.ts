@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { isAgreed } from '#cli/agree.ts';
 import { CliError } from '#cli/cli-error.ts';
-import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
+import { type ApiOptions, type CommandContext, createContext, wholeNumber } from '#cli/command-context.ts';
 import { type Output, printJson } from '#cli/output.ts';
 import { hostNameOf, registerTools } from '#features/code-tools/index.ts';
 import { type Change, planCode, planProject } from '../plan.ts';
@@ -13,6 +13,7 @@ import { codeOf } from '../project-code.ts';
 interface DeployOptions extends ApiOptions {
   readonly plan?: boolean;
   readonly yes?: boolean;
+  readonly rollout?: number;
 }
 
 export function register(deploy: Command): void {
@@ -20,18 +21,23 @@ export function register(deploy: Command): void {
     .argument('[folder]', 'it contains agents/, skills/, schedules/, tools/ or hooks/', '.')
     .option('--plan', 'only show what would change')
     .option('--yes', 'do not ask')
+    .option('--rollout <percent>', 'give changed agents to so many of 100 users first', wholeNumber(0, 100))
     .action(run);
 }
 
 async function run(folder: string, options: DeployOptions): Promise<void> {
   const context = createContext(options);
   const { client, out, json } = context;
+  const { rollout: share } = options;
   const host = hostNameOf(folder);
   const code = await codeOf(folder);
   const project = withCodeHooks(await readProject(folder), host, code.hooks);
   refuseProblems(context, [...project.problems, ...code.problems]);
   const tools = await planCode(client, host, code);
-  const changes = [...tools, ...(await planProject(client, project))];
+  const changes = [
+    ...tools,
+    ...(await planProject(client, project, share === undefined ? undefined : { share })),
+  ];
   const shown = changes.map(({ apply: _apply, ...change }) => change);
   if (!json) printPlan(out, changes);
   const isApplied = options.plan

@@ -115,6 +115,20 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
     ]);
   });
 
+  it('DU-10 give a changed agent to a share of the users first, and change nothing once it is finished', async () => {
+    writeFileSync(join(folder(), 'agents/shop.md'), '---\nmodel: rehearsal/echo\n---\nYou help a lot.\n');
+    const change = ['change agent shop instructions'];
+    assert.deepEqual(await deployed('--yes', '--rollout', '10'), { words: change, applied: true });
+    assert.equal((await api.ask('GET', '/v1/agents/shop')).body.instructions, 'You help.');
+    const { body } = await api.ask('GET', '/v1/rollouts/shop');
+    assert.deepEqual([body.share, body.revision - body.base], [10, 1]);
+    const again = await cli('deploy', folder(), '--yes');
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /is in a rollout \(10 %\): finish it or put it back/);
+    assert.equal((await api.ask('POST', '/v1/rollouts/shop/finish', { body: {} })).status, 200);
+    assert.deepEqual(await deployed('--yes'), { words: [], applied: false });
+  });
+
   it('take a folder without tools', async () => {
     const other = join(parent, 'others');
     mkdirSync(join(other, 'agents'), { recursive: true });
