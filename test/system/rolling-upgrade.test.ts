@@ -73,15 +73,28 @@ describe('F10 DU-5 DU-10 a rolling upgrade under turns', { timeout: 600_000 }, (
     assert.equal(reply.status, 200, JSON.stringify(reply.body));
   }
 
+  /** In both tenants, whose turns run on. */
+  async function roll(method: string, path: string, body: object): Promise<void> {
+    for (const tenant of stand.tenants) {
+      const answer = await stand.ask(tenant, method, path, { body });
+      assert.ok(answer && answer.status < 300, JSON.stringify(answer?.body));
+    }
+  }
+
   it(`${ROUNDS} changes with ${TURNS} turns open at each: all of them end on the other build`, async (t) => {
     t.diagnostic(`seed ${chance.seed} (TEST_SEED repeats it)`);
     for (let round = 0; round < ROUNDS; round += 1) {
       const [old, next] = round % 2 === 0 ? builds : [builds[1], builds[0]];
-      const running = await Promise.all(Array.from({ length: TURNS }, (_, n) => begin(round, n)));
+      const half = Math.floor(TURNS / 2);
+      const before = await Promise.all(Array.from({ length: half }, (_, n) => begin(round, n)));
+      await roll('POST', '/v1/rollouts', { agent: 'main', share: 50, change: { name: `Round ${round}` } });
+      const during = Array.from({ length: TURNS - half }, (_, n) => begin(round, half + n));
+      const running = [...before, ...(await Promise.all(during))];
       await sleep(chance.between(0, 1_000));
       // As in docs/operations.md, the new one runs before the old one is ended.
       await next.start();
       await old.stop();
+      await roll('POST', `/v1/rollouts/main/${round % 2 === 0 ? 'finish' : 'back'}`, {});
       await Promise.all(running.filter((_, n) => n % 3 === 2).map(approve));
       await untilAllEnded(stand, running);
     }
@@ -93,6 +106,18 @@ describe('F10 DU-5 DU-10 a rolling upgrade under turns', { timeout: 600_000 }, (
       `select distinct t.status, t.error ->> 'message' as error, c.code from turns t join tool_calls c on c.tenant_id = t.tenant_id and c.turn_id = t.id`,
     );
     assert.deepEqual(rows, [{ status: 'completed', error: null, code: null }]);
+  });
+
+  it('DU-10 turns of revisions before, in and after a rollout ran side by side, each with the one of its start', async () => {
+    const { rows } = await stand.pool.query<{ turn: string; revision: number; possible: readonly number[] }>(
+      `select t.id as turn, t.agent_revision as revision, array(select unnest(array[c.base, c.revision]) from rollout_changes c
+          where c.tenant_id = t.tenant_id and c.agent_key = t.agent_key and c.action = 'start'
+            and c.changed_at < t.started_at + interval '1 second' order by c.number desc limit 2) || 1 as possible
+       from turns t where t.agent_key = 'main'`,
+    );
+    for (const { turn, revision, possible } of rows)
+      assert.ok(possible.includes(revision), `${turn}: ${revision} of ${possible.join()}`);
+    assert.ok(new Set(rows.map(({ revision }) => revision)).size > 1);
   });
 
   it('each build has done some of it', async () => {
