@@ -7,8 +7,8 @@ import { FEATURES } from '#features';
 import { LEAF_DENY, SUBAGENT_DENY } from '#domain/policy/subagent-tools.ts';
 import { PAGES, readPage } from './pages.ts';
 
-/** The pages themselves make these from a shell command; one is the call with which a budget asks. */
-const MADE_THERE = new Set(['count_lines', 'budget.more', 'refund']);
+/** The pages themselves make these; one is the call with which a budget asks. */
+const MADE_THERE = new Set(['count_lines', 'budget.more', 'pay', 'refund']);
 
 /** What a page calls a tool: `tool: x` of settings and scripts, “tool `x`”, a line `x {"…"}` of a script. */
 function toolsNamed(text: string): string[] {
