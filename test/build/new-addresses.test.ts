@@ -170,8 +170,9 @@ const PLAIN: readonly Readonly<Record<string, unknown>>[] = [
   { amount: 12.5, note: 'e.g. rent: May' },
 ];
 
-describe('R1 new addresses', async () => {
-  const catalog = await loadCatalog(FEATURES);
+const catalog = await loadCatalog(FEATURES);
+
+describe('R1 new addresses', () => {
   const rules = createCallRules({ catalog, tools: {} });
   const looks = defineTool({
     name: 'mcp_site__look',

@@ -1,4 +1,7 @@
-/** Without any one feature, the rest starts and works: its tables, its API, its commands and a turn in a worker. */
+/**
+ * Without any one feature, the rest starts and works: its tables, its API, its commands and a turn in a worker. A run takes
+ * a share of the features, chosen anew; TEST_SHARE=100 takes all.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -6,8 +9,12 @@ import { commandsOf } from '#cli/commands.ts';
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { FEATURES } from '#features';
 import { loadCatalog } from '#policy/catalog.ts';
+import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { startStack } from '#test/support/stack.ts';
 import { createTemplate } from '#test/support/test-database.ts';
+
+/** Percent of the features. */
+const SHARE = Number(process.env['TEST_SHARE'] ?? 25);
 
 interface Document {
   readonly paths: Readonly<Record<string, unknown>>;
@@ -30,8 +37,11 @@ const PROTOCOLS: ReadonlySet<string> = new Set([
   'ui-stream',
 ]);
 
-describe('a build without a feature', { timeout: 900_000 }, async () => {
-  const whole = await offered(FEATURES);
+const whole = await offered(FEATURES);
+const chance = createChance(seedOfRun());
+console.log(`seed ${chance.seed} (TEST_SEED repeats it)`);
+
+describe('a build without a feature', { timeout: 900_000 }, () => {
   let paths: readonly string[] = [];
 
   /** Starts it, has a turn run a command and write a file, and forgets the session. */
@@ -69,7 +79,7 @@ describe('a build without a feature', { timeout: 900_000 }, async () => {
     assert.ok(paths.length > 100);
   });
 
-  for (const feature of FEATURES)
+  for (const feature of FEATURES.filter(() => chance.between(1, 100) <= SHARE))
     it(`works without ${feature.name}, and has nothing of it`, async () => {
       const rest = inOrderOfNeed(FEATURES.filter((one) => one !== feature));
       const gone = FEATURES.filter((one) => !rest.includes(one));
