@@ -50,7 +50,7 @@ const child = spawn(
     '--test',
     // The tests are tuned for a machine with two cores; waiting tests leave it to others. Programs are
     // several processes.
-    `--test-concurrency=${system ? 2 : 4}`,
+    `--test-concurrency=${system ? 2 : 3}`,
     ...(servers.size > 0 ? ['--test-global-setup=test/support/services.ts'] : []),
     '--disable-warning=ExperimentalWarning',
     '--test-reporter=spec',
