@@ -18,6 +18,8 @@ const unit = args.includes('--unit');
 const values = args.filter((arg) => arg !== '--system' && arg !== '--unit');
 const names = values.filter((arg) => !arg.startsWith('-'));
 const flags = values.filter((arg) => arg.startsWith('-'));
+/** Otherwise only tests with some names run. */
+const isWhole = !flags.some((flag) => flag.startsWith('--test-name') || flag === '--test-only');
 const files =
   names.length > 0
     ? names.flatMap(expand)
@@ -27,6 +29,24 @@ const files =
 const CORE_ALONE = `import { registerHooks } from 'node:module';
 registerHooks({ resolve: (name, context, next) => name === '#features'
   ? { url: ${urlOf('test/support/no-features.ts')}, shortCircuit: true } : next(name, context) });`;
+
+/**
+ * The callbacks of all suites are called at once. Files that are loaded beside each other wait for the same modules, and
+ * then run in the context of whichever asked for these first: their tests would be registered in its suite. The runner
+ * finds the suite by promises, so that a file waits for its turn by a promise of its own.
+ */
+const LOAD_IN_TURN = `const waiting = [];
+let isLoading = false;
+async function load(url) {
+  if (isLoading) await new Promise((resolve) => waiting.push(resolve));
+  isLoading = true;
+  try {
+    await import(url);
+  } finally {
+    isLoading = false;
+    waiting.shift()?.();
+  }
+}`;
 
 /**
  * Ends the process even if a failed test left something open, such as a server. Node's --test-force-exit does this too,
@@ -81,8 +101,11 @@ child.once('exit', (code, signal) => {
   const message = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
   rmSync(folder, { recursive: true, force: true });
   const seconds = `in ${Math.round((performance.now() - began) / 1000)} s`;
-  console.log(`\n${message === '' ? 'broken off' : wordsOf(JSON.parse(message) as Outcome)} ${seconds}`);
-  process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
+  const found = message === '' ? undefined : (JSON.parse(message) as Outcome);
+  const empty = isWhole ? (found?.empty ?? []) : [];
+  for (const file of empty) console.error(`${file}: no test ran in its suite; is a describe asynchronous?`);
+  console.log(`\n${found ? wordsOf(found) : 'broken off'} ${seconds}`);
+  process.exit(code === 0 && empty.length > 0 ? 1 : (code ?? (signal === 'SIGINT' ? 130 : 1)));
 });
 
 /**
@@ -95,12 +118,13 @@ function writeBatch({ files: batch, isCore }: TestBatch, index: number): string 
   const timeout = system ? 3_600_000 : 300_000;
   const suites = batch.map(
     (file) =>
-      `suite(${JSON.stringify(file)}, { timeout: ${timeout} }, async () => { before(untrackPromises); await import(${urlOf(file)}); });`,
+      `suite(${JSON.stringify(file)}, { timeout: ${timeout} }, async () => { before(untrackPromises); await load(${urlOf(file)}); });`,
   );
   const lines = [
     `import { untrackPromises } from ${urlOf('test/support/untracked-promises.ts')};`,
     "const { after, before, suite } = await import('node:test');",
     ...(isCore ? [CORE_ALONE] : []),
+    LOAD_IN_TURN,
     ...suites,
     END_ANYWAY,
   ];
