@@ -14,7 +14,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major > 22 || (major === 22 && minor >= 18)) {
   // Stripping the types of some hundred files takes longer than most commands. What the folder contains is executed, so
   // it is not Node's own, which all users of a machine share.
-  modules.enableCompileCache(join(cacheFolder(), 'tempoclaw', 'compiled'));
+  modules.enableCompileCache(join(homedir(), '.cache', 'tempoclaw', 'compiled'));
   await import('../cli/main.ts');
 } else {
   const own = findOwnNode();
@@ -34,14 +34,6 @@ if (major > 22 || (major === 22 && minor >= 18)) {
     process.exit(1);
   });
   child.once('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 1)));
-}
-
-/** The same as userCacheDir of config.ts, which is loaded through this cache. */
-function cacheFolder() {
-  return (
-    process.env['XDG_CACHE_HOME'] ||
-    (process.platform === 'darwin' ? join(homedir(), 'Library/Caches') : join(homedir(), '.cache'))
-  );
 }
 
 function findOwnNode() {

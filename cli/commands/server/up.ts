@@ -284,17 +284,20 @@ function awaitSignal(): SignalWatch {
   let count = 0;
   let last = 0;
   let second: (() => void) | undefined;
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      // npm and process groups deliver one request to end several times.
-      const now = performance.now();
-      if (count > 0 && now - last < SAME_SIGNAL_MS) return;
-      last = now;
-      count += 1;
-      if (count === 1) resolve(name);
-      else second?.();
-    });
-  }
+  const take = (name: NodeJS.Signals): void => {
+    // npm and process groups deliver one request to end several times.
+    const now = performance.now();
+    if (count > 0 && now - last < SAME_SIGNAL_MS) return;
+    last = now;
+    count += 1;
+    if (count === 1) resolve(name);
+    else second?.();
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => take(name));
+  // The command that has started it, such as `dev`, was killed.
+  process.once('disconnect', () => count === 0 && take('SIGHUP'));
+  // Listening for it would keep this process alive.
+  process.channel?.unref();
   return {
     first: promise,
     received: () => count > 0,
