@@ -67,11 +67,13 @@ export async function recordWork({ stack, say }: Recorded, rounds: number): Prom
   for (let round = 0; round < rounds; round += 1) {
     const writes = `write_file ${JSON.stringify({ path: `${round}.md`, content: `text ${round}` })}`;
     await say(`work-${round}`, `${writes}\nthen\nread_file {"path":"${round}.md"}\nthen\ndatetime {}`);
-    await say(`asks-${round}`, writes, 'asks');
+    const asking = await say(`asks-${round}`, writes, 'asks');
     const approval = await stack.worker.approvalOf(`asks-${round}`);
     const decision = round % 2 === 0 ? 'approve' : 'reject';
     const decided = await stack.ask('POST', `/v1/approvals/${approval}/decision`, { body: { decision } });
     assert.equal(decided.status, 200, JSON.stringify(decided.body));
+    // The call's entry is made when the call ends, which is after the decision.
+    await stack.worker.ended(asking);
     await stack.ask('PUT', '/v1/policy', { body: { tools: { disabled: [`tool_${round}`] } } });
     await stack.ask('PATCH', '/v1/agents/asks', { body: { instructions: `Round ${round}` } });
     const change = { instructions: `Rolled out ${round}` };
