@@ -3,16 +3,14 @@ import { z } from 'zod';
 import { agentConfigSchema, agentPatchSchema } from '#domain/schema/agent.ts';
 import { labelSchema, nameSchema, sessionKeySchema, timeSchema } from '#domain/schema/scalars.ts';
 
-/** The share of failed turns above which a rollout is put back, such as `failed>5%`. */
-const ABORT = /^failed>(\d{1,2}(?:\.\d)?)%$/;
+/** The share of failed turns above which a rollout is put back, such as `failed>5%`: one of the limits on figures. */
+const ABORT = /^failed>\d{1,2}(?:\.\d)?%$/;
 /** Turns of the revision that have ended, before the rule says anything. */
 export const TURNS_BEFORE_ABORT = 20;
 /** Users, and sessions, that a rollout names. */
 const MAX_NAMED = 1_000;
 /** Newest turns that a comparison reads. */
 export const MAX_COMPARED = 20_000;
-
-export const abortPercent = (rule: string): number => Number(ABORT.exec(rule)?.[1]);
 
 const shareSchema = z
   .int()

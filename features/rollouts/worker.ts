@@ -1,12 +1,13 @@
 /** Puts rollouts back whose own rule says so. */
 import type { WorkerPart } from '#domain/feature.ts';
 import { Failure } from '#domain/errors.ts';
+import { isOver, readLimits } from '#domain/figure-limits.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { endRollout } from './rollout-store.ts';
 import { watchedRollouts } from './runs-store.ts';
-import { abortPercent, TURNS_BEFORE_ABORT } from './schema.ts';
+import { TURNS_BEFORE_ABORT } from './schema.ts';
 
 const BY = 'system';
 
@@ -18,7 +19,9 @@ export const createWorkerPart = ({ pool }: WorkerCore): WorkerPart => ({
 export async function putBackFailing(pool: Pool): Promise<number> {
   const watched = await watchedRollouts(pool);
   const failing = watched.filter(
-    ({ ended, failed, abort }) => ended >= TURNS_BEFORE_ABORT && (100 * failed) / ended > abortPercent(abort),
+    ({ ended, failed, abort }) =>
+      ended >= TURNS_BEFORE_ABORT &&
+      readLimits(abort, ['failed']).some((limit) => isOver(limit, { now: failed, whole: ended })),
   );
   const outcomes = await Promise.all(
     failing.map(async ({ tenant, agent, rollout, abort, ended, failed }) => {
