@@ -79,7 +79,7 @@ function addApiCommand(
   const params: readonly string[] = path.match(/(?<=:)\w+/g) ?? [];
   const names = [...params, ...(one.arguments ?? [])];
   const queried = fieldsOf(query);
-  const flags = optionsOf({ ...(queried['after'] && PAGE_FLAGS), ...one.flags }, fieldsOf(body));
+  const flags = flagOptions({ ...(queried['after'] && PAGE_FLAGS), ...one.flags }, fieldsOf(body));
   const { isDefault = one.word === 'list' && params.length === 0 } = one;
   const command = own.isParent
     ? parent
@@ -174,9 +174,9 @@ interface FlagOption {
 }
 
 /** `fields` has the schemas of the body's fields, which say how the flags of their names are read. */
-function optionsOf(
+export function flagOptions(
   flags: Readonly<Record<string, Flag>>,
-  fields: Readonly<Record<string, z.ZodType>>,
+  fields: Readonly<Record<string, z.ZodType>> = {},
 ): readonly FlagOption[] {
   return Object.entries(flags).map(([name, [written, help, parts = {}]]) => {
     const { required, bounds, default: usual } = parts;
@@ -206,7 +206,7 @@ function kindOf({ variadic, required }: Option, field: z.ZodType | undefined): s
 }
 
 /** The flags that were used or have a default. */
-function readFlags(flags: readonly FlagOption[], options: object): Record<string, unknown> {
+export function readFlags(flags: readonly FlagOption[], options: object): Record<string, unknown> {
   const values = new Map(Object.entries(options));
   const read = flags.map(({ name, kind, option }) => [
     name,

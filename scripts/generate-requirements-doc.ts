@@ -108,7 +108,7 @@ const GROUPS = {
       'Messages during a turn queue, steer, interrupt, collect or are rejected; stops never hit the next turn.',
     'DU-5': 'Workers are replaced under running turns, and kept histories replay.',
     'DU-6':
-      'A session is forked at any step with its files, and recorded and replayed as a test, without keys and without effects.',
+      'A session is forked at any step with its files, and recorded and replayed as a test or under another model, prompt or policy, without keys and without effects.',
     'DU-7': 'Budgets are reserved before and settled after; at the limit the turn asks or stops.',
     'DU-8': 'Sessions and users are forgotten everywhere, with a receipt; agents are exported and imported.',
     'DU-9': 'What a turn has done is reversed, newest first, each effect once, as policy allows.',

@@ -10,6 +10,8 @@ import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { Attempt } from '../attempt.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { type KnownTranscript, NOTHING_KNOWN, type TranscriptCache } from '../prompt/transcript-cache.ts';
+import { hasStandIns } from '#domain/turn/stand-ins.ts';
+import type { StandIns } from '../stand-ins.ts';
 import type { LoadedStep, ReadBasis } from './step.ts';
 import type { StepEngine } from './step-engine.ts';
 
@@ -20,6 +22,7 @@ export interface LoadDeps {
   readonly catalogs: AgentCatalogs;
   readonly budgets: Pick<BudgetGuard, 'request'>;
   readonly scrubber: Scrubber;
+  readonly standIns: StandIns;
   readonly defaultAgent: string;
 }
 
@@ -38,10 +41,14 @@ export async function loadStep(
   if (basis.duplicate) return { kind: 'duplicate', ended: basis.ended ?? undefined };
   if (!basis.agent)
     throw new Failure('NotFound', `agent ${basis.agent_key} does not exist; create it or name another`);
-  const agent = agentOfTurn(basis.agent, basis.context);
+  const inForce = { agent: basis.agent, tenant_policy: basis.tenant_policy };
+  const decides = hasStandIns(basis.context)
+    ? await deps.standIns.decidedBy({ ...input, context: basis.context }, inForce)
+    : inForce;
+  const agent = agentOfTurn(decides.agent, basis.context);
   const ofAgent = await deps.catalogs.of(input.tenant, agent.key, basis.tools_version);
   const catalog = withClientTools(ofAgent, basis.context);
-  return { ...basis, ...input, agent, catalog, attempt, knownUpTo: known.position };
+  return { ...basis, ...input, ...decides, agent, catalog, attempt, knownUpTo: known.position };
 }
 
 async function beginStep(

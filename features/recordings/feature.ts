@@ -25,6 +25,13 @@ export const recordings = defineFeature({
     },
     {
       group: 'Agents and their work:',
+      name: 'what-if',
+      summary: 'replay sessions under another model, prompt, policy or revision, and compare',
+      takes: ['json', 'url', 'apiKey', 'stateDir'],
+      load: () => import('./commands/what-if.ts'),
+    },
+    {
+      group: 'Agents and their work:',
       name: 'eval',
       summary: 'run the evals of a folder of agents',
       takes: ['json', 'url', 'apiKey', 'stateDir'],

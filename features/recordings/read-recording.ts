@@ -39,7 +39,9 @@ export async function readRecording(
     revision: first.revision,
     context,
     summary,
-    turns: turns.map(({ message, status, text, error, steps }) => ({
+    turns: turns.map(({ id, used, message, status, text, error, steps }) => ({
+      ...(id !== undefined && { id }),
+      ...(used !== undefined && { used }),
       message,
       status,
       text,

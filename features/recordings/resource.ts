@@ -8,6 +8,7 @@ import {
   recordingSchema,
   REPLAY_MODES,
   scriptSchema,
+  whatIfSchema,
 } from './schema.ts';
 
 const replaySchema = z.object({
@@ -17,9 +18,9 @@ const replaySchema = z.object({
   mode: z
     .enum(REPLAY_MODES)
     .describe(
-      '`compare`: ends at the first difference; `record`: notes what models are asked; `live`: models answer themselves, and their calls are compared; `script`: models answer themselves, and calls are answered by a script',
+      '`compare`: ends at the first difference; `record`: notes what models are asked; `live`: models answer themselves, and their calls are compared; `script`: models answer themselves, and calls are answered by a script; `what-if`: another agent or policy decides, and what differs is noted',
     ),
-  difference: differenceSchema.nullable().describe('The first one; the turn ends there'),
+  difference: differenceSchema.nullable().describe('The first one; the turn ends there, except in a what-if'),
   created_at: timeSchema,
 });
 
@@ -50,12 +51,13 @@ export const replays = defineResource(
       scope: 'admin',
       summary: 'Open a session that replays a recording or follows a script',
       description:
-        'Send it the messages of the recording, one after the other. In such a session no tool runs and nobody is asked; with a recording no model is called either. A turn that asks for what is not there fails with NotRecorded, one that differs with RecordingDiffers.',
+        'Send it the messages of the recording, one after the other. In such a session no tool runs and nobody is asked; with a recording no model is called either, except in the modes `live` and `what-if`. A turn that asks for what is not there fails with NotRecorded, one that differs with RecordingDiffers. In a what-if it goes on: a call that the recording does not have is answered by an error.',
       maxBytes: MAX_RECORDING_BYTES,
       body: z
         .union([
           z.strictObject({ mode: z.enum(['compare', 'record', 'live']), recording: recordingSchema }),
           z.strictObject({ mode: z.literal('script'), script: scriptSchema }),
+          z.strictObject({ mode: z.literal('what-if'), recording: recordingSchema, change: whatIfSchema }),
         ])
         .meta({ examples: [{ mode: 'script', script: { agent: 'main', tools: {} } }] }),
       command: { by: 'test' },

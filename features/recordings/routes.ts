@@ -11,7 +11,8 @@ import { readRecording } from './read-recording.ts';
 import { replays } from './resource.ts';
 import type { Recording, ReplayMode, Script } from './schema.ts';
 import { isScript } from './script.ts';
-import { findReplay, insertReplay, readParts, type ReplayRow } from './store.ts';
+import { findReplay, insertReplay, readParts, type ReplayChange, type ReplayRow } from './store.ts';
+import { resolveChange } from './what-if/resolve-change.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(app, replays, {
@@ -21,8 +22,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     },
     async createReplay({ tenant, db, by, body }) {
       const standIns = 'script' in body ? body.script : body.recording;
-      if (!(await findAgent(db, standIns.agent)))
+      const agent = await findAgent(db, standIns.agent);
+      if (!agent)
         throw new Failure('NotFound', `There is no agent ${standIns.agent} here; deploy or create it first`);
+      const change = 'change' in body ? resolveChange(deps, agent, body.change) : null;
       const scrubber = await deps.secrets.vault.scrubberOf(tenant);
       const id = `rpl_${randomBytes(12).toString('hex')}`;
       const row = {
@@ -30,6 +33,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         session_key: id.replace('rpl_', 'replay-'),
         mode: body.mode,
         stand_ins: scrubber.args({ ...standIns }) as unknown as ReplayRow['stand_ins'],
+        change: change && (scrubber.args({ ...change }) as unknown as ReplayChange),
       };
       await insertReplay(db, row, by, contextOf(id, standIns));
       return { ...show({ ...row, difference: null, created_at: new Date() }) };

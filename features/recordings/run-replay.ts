@@ -67,7 +67,7 @@ export async function sendMessage(client: Client, session: string, text: string)
 }
 
 /** A turn that failed as recorded says so in its message (stand-ins.ts). */
-function endDifference(
+export function endDifference(
   now: EndedTurn,
   before: RecordedTurn,
   turn: number,

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES } from '#domain/approval/approval.ts';
 import { TOOL_ERROR_CODES } from '#domain/errors.ts';
 import { isNestedDeeper } from '#domain/nesting.ts';
+import { agentConfigSchema, agentPatchSchema } from '#domain/schema/agent.ts';
 import { clientToolsSchema } from '#domain/schema/client-tool.ts';
+import { tenantPolicySchema } from '#domain/schema/policy.ts';
 import {
   jsonObjectSchema,
   type Kept,
@@ -74,6 +76,14 @@ const recordedTurnSchema = z.strictObject({
   text: text.nullable().describe('The final answer'),
   error: z.strictObject({ code, message: text }).nullable(),
   steps: z.array(recordedStepSchema).max(MAX_STEPS),
+  id: z.string().max(200).optional().describe('Of the turn, where it was recorded'),
+  used: z
+    .strictObject({
+      tokens: z.int().min(0),
+      usd: z.number().min(0).nullable().describe('Null when the price of a model was not known'),
+    })
+    .optional()
+    .describe('What its models have used'),
 });
 
 /** What the rules read of whoever speaks. */
@@ -122,6 +132,33 @@ export const scriptSchema = z.strictObject({
     .describe('How people decide about calls of a tool; `*` for all others'),
 });
 
+/** Fields of an agent that decide something in a replay; the others have no effect there. */
+export const WHAT_IF_FIELDS = [
+  'name',
+  'model',
+  'thinking',
+  'instructions',
+  'tools',
+  'tool_names',
+  'exec',
+  'limits',
+] as const satisfies readonly (keyof z.infer<typeof agentConfigSchema>)[];
+
+export const whatIfSchema = z
+  .strictObject({
+    agent: agentPatchSchema
+      .optional()
+      .describe(`What differs from the agent; of its fields, ${WHAT_IF_FIELDS.join(', ')}`),
+    policy: tenantPolicySchema.optional().describe('In place of the tenant’s policy'),
+    models: z
+      .enum(['called', 'recorded'])
+      .describe('Whether models answer themselves, or as they did in the recording'),
+  })
+  .refine(({ agent, policy }) => agent !== undefined || policy !== undefined, {
+    path: ['agent'],
+    message: 'give a change of the agent, a policy, or both',
+  });
+
 export const differenceSchema = z.object({
   turn: z.int(),
   step: z.int(),
@@ -137,5 +174,6 @@ export type PromptDigest = Kept<typeof promptSchema>;
 export type Script = Kept<typeof scriptSchema>;
 export type ScriptedAnswer = Kept<typeof scriptedAnswerSchema>;
 export type Difference = Kept<typeof differenceSchema>;
-export const REPLAY_MODES = ['compare', 'record', 'live', 'script'] as const;
+export const REPLAY_MODES = ['compare', 'record', 'live', 'script', 'what-if'] as const;
+export type WhatIf = Kept<typeof whatIfSchema>;
 export type ReplayMode = (typeof REPLAY_MODES)[number];

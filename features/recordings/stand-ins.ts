@@ -1,40 +1,32 @@
 /** Answers in sessions of replays: from a recording, whose every step is compared, or from a script. */
 import type { StandIns } from '#activities/stand-ins.ts';
-import { callDigest, canonical } from '#activities/tool-call/call-digest.ts';
 import type { CallPlan } from '#activities/tool-call/plan-calls.ts';
 import type { Step } from '#activities/turn/step.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ModelAnswer } from '#domain/model/model.ts';
-import { cutText } from '#domain/text/cut-text.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
 import type { NewCall } from '#store/turns/answer-record.ts';
-import { answeredCall } from './answered-call.ts';
 import { digestPrompt, differenceOf } from './prompt-digest.ts';
-import type { Difference, RecordedCall, RecordedStep, RecordedTurn, Recording } from './schema.ts';
+import { callDifference, settledCall } from './recorded-calls.ts';
+import type { Place } from './replay-place.ts';
+import type { Difference, Recording } from './schema.ts';
 import { isScript, settleByScript } from './script.ts';
 import { findReplay, keepPart, noteDifference, noteUsed, ordinalOf, type ReplayRow } from './store.ts';
+import { settleWhatIf } from './what-if/settle.ts';
 
 /** Replays kept in memory; each has at most the size of a request. */
 const KEPT = 16;
 
-/** A step of a replay, and what the recording has there. */
-interface Place {
-  readonly db: TenantDb;
-  readonly replay: ReplayRow;
-  readonly recording: Recording;
-  /** From 1. */
-  readonly turn: number;
-  readonly step: number;
-  readonly recordedTurn: RecordedTurn | undefined;
-  readonly recordedStep: RecordedStep | undefined;
-}
-
 export function createStandIns(pool: Pool, scrubberOf: ScrubberOf): StandIns {
   const kept = new Map<string, ReplayRow>();
 
-  async function replayOf({ tenant, session, context }: Step): Promise<ReplayRow> {
+  async function replayOf({
+    tenant,
+    session,
+    context,
+  }: Pick<Step, 'tenant' | 'session' | 'context'>): Promise<ReplayRow> {
     const id = context.stand_ins ?? '';
     const known = kept.get(`${tenant}/${id}`) ?? (await findReplay(forTenant(pool, tenant), id));
     // The context of a message is a claim of its sender; that of a replay's session is in its row.
@@ -52,13 +44,22 @@ export function createStandIns(pool: Pool, scrubberOf: ScrubberOf): StandIns {
     const recording = replay.stand_ins as Recording;
     const recordedTurn = recording.turns[turn - 1];
     const recordedStep = recordedTurn?.steps[step.step - 1];
-    return { db, replay, recording, turn, step: step.step, recordedTurn, recordedStep };
+    const at = { session: step.session, turnId: step.turn, turn, step: step.step };
+    return { db, replay, recording, ...at, recordedTurn, recordedStep };
   }
 
   return {
+    async decidedBy(step, inForce) {
+      const { change } = await replayOf(step);
+      if (!change) return inForce;
+      const { agent = inForce.agent, policy = inForce.tenant_policy } = change;
+      return { agent, tenant_policy: policy };
+    },
+
     async answer(step, request, kind) {
       const replay = await replayOf(step);
-      if (isScript(replay.stand_ins) || replay.mode === 'live') return undefined;
+      const isCalled = replay.mode === 'live' || replay.change?.models === 'called';
+      if (isScript(replay.stand_ins) || isCalled) return undefined;
       const place = await placeOf(step, replay);
       if (kind === 'summary')
         return textAnswer(place.recording.summary ?? 'The earlier part is left out.', 'stop');
@@ -75,12 +76,16 @@ export function createStandIns(pool: Pool, scrubberOf: ScrubberOf): StandIns {
     },
 
     async settle(step, plan) {
-      if (plan.calls.length === 0) return plan;
       const replay = await replayOf(step);
+      // That a step makes no call any more is a difference of a what-if.
+      if (plan.calls.length === 0 && replay.mode !== 'what-if') return plan;
       const db = forTenant(pool, step.tenant);
       const settled = isScript(replay.stand_ins)
         ? await settleByScript(db, replay.stand_ins, step, plan)
-        : await settleByRecording(await placeOf(step, replay), plan);
+        : await (replay.mode === 'what-if' ? settleWhatIf : settleByRecording)(
+            await placeOf(step, replay),
+            plan,
+          );
       const ran = settled.calls.filter(({ ran }) => ran).map(({ tool, id }) => [tool, id] as const);
       await noteUsed(db, step.session, Object.fromEntries(ran.toReversed()));
       return settled;
@@ -144,41 +149,4 @@ async function settleByRecording(place: Place, plan: CallPlan): Promise<CallPlan
     calls.push(settledCall(call, before));
   }
   return { calls, approvals: [], planned: [], uses: plan.uses };
-}
-
-function callDifference(
-  now: NewCall,
-  before: RecordedCall,
-): Pick<Difference, 'part' | 'message'> | undefined {
-  const name = `call ${now.index + 1} (${before.tool})`;
-  if (now.tool !== before.tool)
-    return { part: 'call', message: `${name}: ${before.called_as} is ${now.tool} now` };
-  if (canonical(now.args) !== canonical(before.args))
-    return {
-      part: 'call',
-      message: `${name}: its arguments were ${shown(before.args)} and are ${shown(now.args)}`,
-    };
-  if (before.hooked || now.verdict === before.verdict) return undefined;
-  const why = now.reason === undefined ? '' : `: ${now.reason}`;
-  const code = now.code === undefined ? '' : ` (${now.code})`;
-  return {
-    part: 'policy',
-    message: `${name}: the rules said ${before.verdict} and say ${now.verdict}${code}${why}`,
-  };
-}
-
-function shown(args: Readonly<Record<string, unknown>>): string {
-  return cutText(JSON.stringify(args), 300, 'the recording').text;
-}
-
-/** What ran, was denied or failed did so in the recording. What the rules refuse now is refused. */
-function settledCall(now: NewCall, before: RecordedCall): NewCall {
-  if (now.state === 'done' && !before.hooked) return now;
-  const { ok, code, result, edited, approval } = before;
-  const isRun = approval === undefined ? before.verdict !== 'deny' : approval.status === 'approved';
-  return answeredCall(edited ? edit(now, edited) : now, { ok, code, text: result, isRun });
-}
-
-function edit(call: NewCall, args: Readonly<Record<string, unknown>>): NewCall {
-  return { ...call, args, digest: callDigest(call.tool, args, call.custom_tool) };
 }

@@ -1,4 +1,6 @@
 /** The rows of replays, and the rows of a session that a recording is made of. */
+import type { AgentConfig } from '#domain/agent.ts';
+import type { TenantPolicy } from '#domain/tenant.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
@@ -13,13 +15,23 @@ import type {
   Recording,
   ReplayMode,
   Script,
+  WhatIf,
 } from './schema.ts';
+
+/** What decides in place of what is in force. */
+export interface ReplayChange {
+  readonly models: WhatIf['models'];
+  readonly agent?: AgentConfig;
+  readonly policy?: TenantPolicy;
+}
 
 export interface ReplayRow {
   readonly id: string;
   readonly session_key: string;
   readonly mode: ReplayMode;
   readonly stand_ins: Recording | Script;
+  /** Only of a what-if. */
+  readonly change: ReplayChange | null;
   readonly difference: Difference | null;
   readonly created_at: Date;
 }
@@ -27,11 +39,11 @@ export interface ReplayRow {
 /** Writes the replay and its session, to which it is bound, in one commit. @throws Failure TenantFrozen */
 export function insertReplay(
   db: TenantDb,
-  replay: Pick<ReplayRow, 'id' | 'session_key' | 'mode' | 'stand_ins'>,
+  replay: Pick<ReplayRow, 'id' | 'session_key' | 'mode' | 'stand_ins' | 'change'>,
   by: string,
   bound: MessageContext,
 ): Promise<void> {
-  const { id, session_key, mode, stand_ins } = replay;
+  const { id, session_key, mode, stand_ins, change } = replay;
   return inTransaction(db, async (tx) => {
     await refuseFrozen(tx);
     await openSession(tx, {
@@ -46,14 +58,15 @@ export function insertReplay(
       root: null,
     });
     await execute(tx)`
-      insert into replays (tenant_id, id, session_key, mode, stand_ins, created_by)
-      values (${tx}, ${id}, ${session_key}, ${mode}, ${JSON.stringify(stand_ins)}, ${by})`;
+      insert into replays (tenant_id, id, session_key, mode, stand_ins, change, created_by)
+      values (${tx}, ${id}, ${session_key}, ${mode}, ${JSON.stringify(stand_ins)},
+        ${change && JSON.stringify(change)}, ${by})`;
   });
 }
 
 export function findReplay(db: TenantDb, id: string): Promise<ReplayRow | undefined> {
   return readRow<ReplayRow>(db)`
-    select id, session_key, mode, stand_ins, difference, created_at from replays where tenant_id = ${db} and id = ${id}`;
+    select id, session_key, mode, stand_ins, change, difference, created_at from replays where tenant_id = ${db} and id = ${id}`;
 }
 
 /** The first one stays. */
@@ -109,6 +122,20 @@ export function callsBefore(
      order by m.position, c.index`;
 }
 
+/** Each call of these tools that the session has asked for before a step, as its model wrote it, in any order. */
+export function requestedBefore(
+  db: TenantDb,
+  session: string,
+  { turn, step }: { readonly turn: string; readonly step: number },
+  tools: readonly string[],
+): Promise<EarlierCall[]> {
+  return readRows<EarlierCall>(db)`
+    select c.tool, coalesce(m.calls -> c.index -> 'args', c.args) as args from tool_calls c
+      join messages m on m.tenant_id = c.tenant_id and m.turn_id = c.turn_id and m.step = c.step and m.role = 'assistant'
+     where c.tenant_id = ${db} and c.session_key = ${session} and c.tool = any(${tools})
+       and not (c.turn_id = ${turn} and c.step = ${step})`;
+}
+
 /** Marks what the session has read, as the results of calls do (PO-5). Safe to repeat. */
 export async function noteUsed(
   db: TenantDb,
@@ -159,6 +186,8 @@ export async function readSession(
     select s.agent_key as agent, s.summary,
       (select count(*)::int from tool_calls c where c.tenant_id = s.tenant_id and c.session_key = s.key) as calls,
       coalesce((select jsonb_agg(jsonb_build_object(
+        'id', t.id, 'used', jsonb_build_object('tokens', t.input_tokens + t.output_tokens,
+          'usd', case when t.unpriced_calls = 0 then coalesce(t.cost_usd, 0) end),
         'status', t.status, 'is_open', t.ended_at is null, 'text', t.text, 'revision', t.agent_revision, 'context', t.context,
         'error', case when t.error is not null then jsonb_build_object('code', t.error ->> 'code', 'message', t.error ->> 'message') end,
         'message', (select string_agg(m.text, E'\\n\\n' order by m.position) from messages m

@@ -18,7 +18,7 @@ import { runReplay } from '../run-replay.ts';
 import type { RecordedTurn, Recording } from '../schema.ts';
 import { differenceWords } from './test.ts';
 
-const OUTCOMES = ['completed', 'failed', 'stopped'] as const;
+export const OUTCOMES = ['completed', 'failed', 'stopped'] as const;
 const MAX_SESSIONS = 1_000;
 const PAGE = 100;
 /** Sessions of replays and evals themselves. */
@@ -94,7 +94,7 @@ async function recordDataset(
 }
 
 /** Keys of sessions that changed since then, newest first. */
-async function* sessionsOf(client: Client, agent: string, since: number): AsyncGenerator<string> {
+export async function* sessionsOf(client: Client, agent: string, since: number): AsyncGenerator<string> {
   const { listSessions } = resource.operations;
   let cursor: string | undefined;
   do {
@@ -110,7 +110,8 @@ async function* sessionsOf(client: Client, agent: string, since: number): AsyncG
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function readSince(value: string): number {
+/** For commander: milliseconds since 1970. */
+export function readSince(value: string): number {
   const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(value) ?? [];
   const milliseconds = UNITS[unit];
   if (count === undefined || milliseconds === undefined)
