@@ -209,7 +209,10 @@ module.exports = {
       name: 'nothing-imports-workers',
       severity: 'error',
       comment: 'but for the type of what a feature makes its part of a worker of',
-      from: { pathNot: '^(workers|test|bench)/|^domain/feature\\.ts$|^features/[^/]+/worker\\.ts$' },
+      from: {
+        pathNot:
+          '^(workers|test|bench)/|^domain/feature\\.ts$|^features/([^/]+/worker|projects/feature-sdk/manifest)\\.ts$',
+      },
       to: { path: '^workers/' },
     },
     {

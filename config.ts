@@ -17,7 +17,7 @@ import type { ParsedConfig } from './config/schema.ts';
 import { configSchema } from './config/schema.ts';
 import { absoluteStore, isBucket, withinWorkspaces } from './config/object-store.ts';
 import type { FeatureSettings } from './config/section.ts';
-import { sectionsOf } from './config/sections.ts';
+import { FEATURE_PROBLEMS, sectionsOf } from './config/sections.ts';
 import { secretFiles } from './config/secret-files.ts';
 import type { TemporalTls } from './config/temporal-connection.ts';
 import { readOfficialSettings, readTlsFiles } from './config/temporal-connection.ts';
@@ -81,7 +81,7 @@ export function loadConfig(
   const environment = readEnvironment(env, providerNames(file.values));
   const official = readOfficialLayer(env, environment);
   const layer = flagLayer(flags);
-  const problems = [...file.problems, ...environment.problems];
+  const problems = [...FEATURE_PROBLEMS, ...file.problems, ...environment.problems];
 
   const values = mergeTrees(mergeTrees(file.values, environment.values), layer.values);
   const parsed = configSchema.safeParse(values);

@@ -1,15 +1,18 @@
 /** The `tempoclaw` command: it runs one command line, and turns every outcome into words and an exit code. */
 import '../config/prepare-variables.ts';
+import './use-features-of-run.ts';
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 import { createOutput, fitted } from './output.ts';
-import { FEATURES } from '#features';
+import { FEATURE_PROBLEMS, FEATURES } from '#features';
 import { commandsOf } from './commands.ts';
 import { createProgram } from './program.ts';
 
 /** Runs one command line (as `process.argv`); returns the exit code instead of exiting. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
   const isJson = argv.includes('--json');
+  // What needs the settings is refused with these; other commands go on without the features.
+  if (!isJson) for (const problem of FEATURE_PROBLEMS) createOutput(process.stderr).line(problem);
   try {
     await createProgram(commandsOf(FEATURES)).parseAsync([...argv]);
     return typeof process.exitCode === 'number' ? (process.exitCode as ExitCode) : EXIT.ok;

@@ -2,6 +2,8 @@
 import { FEATURES } from '#features';
 import type { SettingsSection } from './section.ts';
 
+export { FEATURE_PROBLEMS } from '#features';
+
 export const SECTIONS: readonly SettingsSection[] = FEATURES.flatMap(({ settings }) => settings ?? []);
 
 /** Each section with its settings. */

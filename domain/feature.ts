@@ -71,6 +71,15 @@ export interface Feature {
   readonly commands?: readonly FeatureCommand[];
   /** Commands below another command, by its name. */
   readonly subcommands?: Readonly<Record<string, FeatureCommand['load']>>;
+  /** Set when it is loaded from a folder outside of this build. */
+  readonly own?: OwnFeature;
+}
+
+/** Where a feature comes from that does not belong to this build. */
+export interface OwnFeature {
+  readonly folder: string;
+  /** Identifies the contents of the folder. */
+  readonly digest: string;
 }
 
 export interface ApiModule {

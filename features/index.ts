@@ -1,7 +1,8 @@
 /**
  * The features of this build, one a line. Without its line, a feature is gone, with those that need it, and everything
- * else works.
+ * else works. An installation may add its own, from the folder that TEMPOCLAW_FEATURES names.
  */
+import { ownFeaturesFolder } from '#config/own-features-folder.ts';
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import { a2aClient } from './a2a-client/feature.ts';
 import { a2a } from './a2a/feature.ts';
@@ -39,6 +40,7 @@ import { nodes } from './nodes/feature.ts';
 import { oidc } from './oidc/feature.ts';
 import { openaiApi } from './openai-api/feature.ts';
 import { openaiCompatCall } from './openai-compat-call/feature.ts';
+import { loadOwnFeatures } from './own-features.ts';
 import { projects } from './projects/feature.ts';
 import { recordings } from './recordings/feature.ts';
 import { rollouts } from './rollouts/feature.ts';
@@ -55,7 +57,7 @@ import { web } from './web/feature.ts';
 import { webhooksIn } from './webhooks-in/feature.ts';
 import { webhooksOut } from './webhooks-out/feature.ts';
 
-export const FEATURES: readonly Feature[] = inOrderOfNeed([
+const BUILT: readonly Feature[] = [
   a2a,
   a2aClient,
   acp,
@@ -107,4 +109,11 @@ export const FEATURES: readonly Feature[] = inOrderOfNeed([
   web,
   webhooksIn,
   webhooksOut,
-]);
+];
+
+const own = loadOwnFeatures(ownFeaturesFolder(), BUILT);
+
+export const FEATURES: readonly Feature[] = inOrderOfNeed([...BUILT, ...own.features]);
+
+/** What is wrong with the installation's own features; nothing starts while there is any. */
+export const FEATURE_PROBLEMS: readonly string[] = own.problems;

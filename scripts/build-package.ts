@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { buildConsole } from '#cli/services/build-console.ts';
 import { bundleDependencies, vendorName } from './bundle-dependencies.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
@@ -60,6 +60,10 @@ const folders = new Set(own.map(({ name }) => `packages/${name}/`));
 const versions: Readonly<Record<string, string>> = Object.assign(
   {},
   ...[root, ...own.map(({ manifest }) => manifest)].map((one) => one.dependencies ?? {}),
+);
+/** What features of users import, with the file of each. */
+const FEATURE_ENTRIES = Object.entries(root.exports as Paths).flatMap(([entry, path]) =>
+  entry.startsWith('./feature') ? [[entry, path.slice(2)] as const] : [],
 );
 /** Names of libraries that our files import. */
 const imported = new Set<string>();
@@ -128,26 +132,39 @@ function compiled(entries: Paths = {}): Paths {
   );
 }
 
-/** The types of what users write tools and evals with, and those of zod, which is bundled. */
+/** The types of what users write, and those of zod, which is bundled. */
 function declareTypes(): void {
   const types = join(folder, 'types');
-  emitTypes('features/code-tools/sdk.ts', types);
-  emitTypes('features/recordings/eval/sdk.ts', join(types, 'eval'));
   const zod = 'node_modules/zod';
   for (const name of globSync(['index.d.ts', 'v4/**/*.d.ts'], { cwd: zod }))
     cpSync(join(zod, name), join(types, 'zod', name));
+  emitTypes(['features/code-tools/sdk.ts'], types);
+  emitTypes(['features/recordings/eval/sdk.ts'], join(types, 'eval'));
+  // A feature joins every layer, so each module has its types beside it.
+  emitTypes(
+    FEATURE_ENTRIES.map(([, path]) => path),
+    folder,
+    '--rootDir',
+    '.',
+  );
 }
 
-function emitTypes(sdk: string, types: string): void {
-  const options = ['--declaration', '--emitDeclarationOnly', '--outDir', types];
+/** The project is checked elsewhere (scripts/check.ts). */
+function emitTypes(entries: readonly string[], to: string, ...more: readonly string[]): void {
+  const options = ['--declaration', '--emitDeclarationOnly', '--noCheck', '--outDir', to, ...more];
   const how = ['--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', '--ignoreConfig'];
-  const names = ['--allowImportingTsExtensions', '--types', 'node'];
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', sdk, ...options, ...how, ...names]);
-  for (const name of globSync('**/*.d.ts', { cwd: types })) {
-    const file = join(types, name);
-    const up = name.includes('/') ? '..' : '.';
-    const text = readFileSync(file, 'utf8').replaceAll(OWN_NAMES, '$1$2.js$1');
-    writeFileSync(file, text.replaceAll(/from (['"])zod\1/g, `from '${up}/zod/index.js'`));
+  const names = ['--allowImportingTsExtensions', '--resolveJsonModule', '--types', 'node'];
+  const tsc = 'node_modules/typescript/bin/tsc';
+  execFileSync(process.execPath, [tsc, ...entries, ...options, ...how, ...names]);
+  for (const name of globSync('**/*.d.ts', { cwd: to })) {
+    const file = join(to, name);
+    if (file.startsWith(join(folder, 'types/zod'))) continue;
+    const zod = relative(dirname(file), join(folder, 'types/zod/index.js'));
+    const text = readFileSync(file, 'utf8')
+      .replaceAll(OWN_NAMES, '$1$2.js$1')
+      .replaceAll(/from (['"])zod\1/g, `from '${zod.startsWith('.') ? zod : `./${zod}`}'`)
+      .replaceAll(/from (['"])@tempoclaw\//g, 'from $1#packages/');
+    writeFileSync(file, text);
   }
 }
 
@@ -164,6 +181,10 @@ function packageManifest(): Manifest {
   const names = [...new Set([...installed, 'protobufjs'])].toSorted();
   const dependencies = Object.fromEntries(names.map((one) => [one, versions[one] ?? '']));
   const main = compiled(exports as Paths)['.'];
+  const features = FEATURE_ENTRIES.map(([entry, path]) => {
+    const stem = `./${path.replace(/\.ts$/, '')}`;
+    return [entry, { types: `${stem}.d.ts`, default: `${stem}.js` }] as const;
+  });
   return {
     name,
     version,
@@ -183,6 +204,7 @@ function packageManifest(): Manifest {
     exports: {
       '.': { types: './types/sdk.d.ts', default: main },
       './eval': { types: './types/eval/sdk.d.ts', default: compiled(exports as Paths)['./eval'] },
+      ...Object.fromEntries(features),
     },
     dependencies,
   };

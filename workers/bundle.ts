@@ -30,7 +30,7 @@ const INTERCEPTORS = `workflows/interceptors${SOURCE_ENDING}`;
 const SHARED_MODULES = ['@temporalio/workflow', '@temporalio/common'];
 
 /** The parts of a feature that contain workflows. */
-type Bringer = Pick<Feature, 'workflows'>;
+type Bringer = Pick<Feature, 'workflows' | 'own'>;
 
 /** Resolves with the bundle and its name, a hash of all its inputs. `cacheDir` is created when it is missing. */
 export async function loadWorkflowBundle(
@@ -92,6 +92,7 @@ async function sourceHash(features: readonly Bringer[]): Promise<string> {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
   const entries = workflowFiles(features).map((file) => relative(ROOT, file));
   hash.update(sdk.version).update([...SHARED_MODULES, ...entries].join());
+  for (const { own, workflows } of features) if (own && workflows) hash.update(own.digest);
   for (const folder of ['domain', 'features', 'packages', 'workflows']) {
     const files = (await readdir(join(ROOT, folder), { recursive: true }))
       .filter((file) => file.endsWith(SOURCE_ENDING))

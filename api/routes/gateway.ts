@@ -9,12 +9,13 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
-  const { gateway, pool, temporal, settings } = deps;
+  const { gateway, pool, temporal, settings, features } = deps;
   const onRequest = ({ tenant, scopes }: Caller) => ({ tenant, scopes: [...scopes] });
   serveResource(app, resource, {
     async getGateway({ caller }) {
       const { workers, ...status } = await gateway.status(onRequest(caller));
-      return { ...status, workers: [...workers] };
+      const own = features.flatMap(({ name, own }) => (own ? [{ name, digest: own.digest }] : []));
+      return { ...status, workers: [...workers], features: own };
     },
     async getInstallationHealth({ caller }) {
       const { version, ...status } = await gateway.status(onRequest(caller));

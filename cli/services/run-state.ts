@@ -1,4 +1,7 @@
 /** What `tempoclaw up` leaves on disk for programs: one `up` holds a state folder, and run.json says what runs where. */
+import { join } from 'node:path';
+import type { Config } from '#config';
+import { ownFeaturesFolder } from '#config/own-features-folder.ts';
 import { isDiskFull } from '#domain/files/disk-full.ts';
 import type { RunsAt } from '#domain/sandbox.ts';
 import { CliError } from '#cli/cli-error.ts';
@@ -17,6 +20,23 @@ export interface PublishedInfo {
   readonly api_key_file: string;
   /** Where commands run for agents that do not choose a place. */
   readonly runs?: RunsAt | undefined;
+  /** The folder of its own features; absent without one. */
+  readonly features?: string | undefined;
+}
+
+/** What is known before anything has started. */
+export function infoBefore({ temporal, stateDir }: Config, namespace: string): PublishedInfo {
+  return {
+    api: null,
+    api_socket: null,
+    temporal: '',
+    temporal_ui: null,
+    namespace,
+    task_queue: temporal.taskQueue,
+    database_url: '',
+    api_key_file: join(stateDir, 'api-key'),
+    features: ownFeaturesFolder(),
+  };
 }
 
 /** The contents of run.json: where everything is, for programs. */

@@ -37,7 +37,7 @@ import {
 } from '@tempoclaw/dev-services';
 import { packageFolder } from '@tempoclaw/on-demand';
 import { type ProgressOptions, runSteps, type Step } from '@tempoclaw/dev-services/steps';
-import type { PublishedInfo, RunState } from './run-state.ts';
+import { infoBefore, type PublishedInfo, type RunState } from './run-state.ts';
 import { OWN_POSTGRES, OWN_TEMPORAL, refuseUi } from './own-servers.ts';
 import { keepSchemaMark } from './postgres/schema.ts';
 import { connectionTo } from './reach.ts';
@@ -83,16 +83,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
         await endBackgroundCommands(processesFolder(config.stateDir), OWN_NAME);
     },
   });
-  const info: StackInfo = {
-    api: null,
-    api_socket: null,
-    temporal: '',
-    temporal_ui: null,
-    namespace: namespaceOf(config),
-    task_queue: config.temporal.taskQueue,
-    database_url: '',
-    api_key_file: join(config.stateDir, 'api-key'),
-  };
+  const info: StackInfo = infoBefore(config, namespaceOf(config));
   let apiPort: Promise<number> | undefined;
   let serving = Promise.withResolvers<readonly number[]>();
   const parts: Parts = {

@@ -17,6 +17,12 @@ export const statusSchema = z.object({
     .describe('Processes that have asked Temporal for work in the last minutes'),
 });
 
+const gatewaySchema = statusSchema.extend({
+  features: z
+    .array(z.object({ name: z.string(), digest: z.string().describe('Identifies its files') }))
+    .describe('Features of the installation’s own, in the process that answers'),
+});
+
 /** The installation at work. Parts of it that do not answer are missing. */
 export const healthSchema = z.object({
   version: z.string().describe('Of the API process that answers'),
@@ -74,14 +80,15 @@ export const gateway = defineResource(
       scope: 'admin',
       summary: 'See what runs',
       description: 'For admins of the tenant `default`, as all of this.',
-      answer: statusSchema,
+      answer: gatewaySchema,
       command: {
         word: 'status',
         help: 'version, workers, and whether Postgres and Temporal answer',
         isDefault: true,
-        fields: ({ workers, ...status }) => ({
+        fields: ({ workers, features, ...status }) => ({
           ...status,
           workers: workers.map(({ identity }) => identity).join(' '),
+          features: features.map(({ name }) => name).join(' ') || undefined,
         }),
       },
     }),

@@ -2,7 +2,8 @@ import { defineFeature } from '#domain/feature.ts';
 
 export const projects = defineFeature({
   name: 'projects',
-  summary: 'A folder of agents, skills, schedules, tools and hooks, which is developed and deployed.',
+  summary:
+    'A folder of agents, skills, schedules, tools, hooks and features, which is developed and deployed.',
   needs: ['code-tools', 'schedules', 'skills'],
   commands: [
     {
@@ -23,6 +24,13 @@ export const projects = defineFeature({
       name: 'deploy',
       summary: 'bring the agents, skills, schedules, tools and hooks of a folder to an installation',
       load: () => import('./commands/deploy.ts'),
+    },
+    {
+      group: 'Start and look after:',
+      name: 'features',
+      summary: 'features of this build and of your own: list',
+      takes: ['json'],
+      load: async (features) => (await import('./commands/features.ts')).commandsFor(features),
     },
   ],
 });

@@ -17,7 +17,9 @@ export interface OpenedFolder {
 }
 
 export function isProject(folder: string): boolean {
-  return ['agents', 'tools', 'skills', 'schedules', 'hooks'].some((name) => existsSync(join(folder, name)));
+  return ['agents', 'tools', 'skills', 'schedules', 'hooks', 'features'].some((name) =>
+    existsSync(join(folder, name)),
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Starts another command of this program as a process of its own. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '#config';
 
@@ -17,6 +17,8 @@ export interface StartedCommand {
 const PROGRAM = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));
 /** Characters of its errors. */
 const MAX_ERRORS = 20_000;
+/** Bytes of what a command writes. */
+const MAX_READ = 4_000_000;
 
 /**
  * `lines`: its first line and its errors are read, and the rest is shown; `hidden`: only its errors are read. `more`: variables of its environment.
@@ -70,4 +72,19 @@ export function startCommand(
       await ended;
     },
   };
+}
+
+const READ_MS = 60_000;
+
+/** Resolves with what a command writes, however it ends. `more`: variables of its environment. */
+export function readCommand(
+  args: readonly string[],
+  more: Readonly<Record<string, string>>,
+): Promise<{ readonly text: string; readonly errors: string }> {
+  const options = { env: childEnvironment(more), timeout: READ_MS, maxBuffer: MAX_READ };
+  return new Promise((resolve) =>
+    execFile(process.execPath, [PROGRAM, ...args], options, (_error, text, errors) =>
+      resolve({ text, errors: errors.slice(-MAX_ERRORS) }),
+    ),
+  );
 }

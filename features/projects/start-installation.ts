@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { runningUp } from '#cli/services/run-state.ts';
+import { ownFeatures } from './own-features.ts';
 import { startCommand, type StartedCommand } from './start-command.ts';
 
 const START_MS = 300_000;
@@ -29,7 +30,10 @@ export async function startIfNone(
     }
   };
   if (isKnown()) return undefined;
-  const started = startCommand(['up', '--state-dir', options.stateDir ?? '.tempoclaw'], output);
+  const features = ownFeatures('.');
+  const started = startCommand(['up', '--state-dir', options.stateDir ?? '.tempoclaw'], output, {
+    ...(features !== undefined && { TEMPOCLAW_FEATURES: features }),
+  });
   for (const until = Date.now() + START_MS; Date.now() < until && !signal.aborted; await sleep(LOOK_MS)) {
     if (isKnown()) return started;
     if (started.hasEnded()) break;

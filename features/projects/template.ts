@@ -66,6 +66,8 @@ This folder is an agent system that TempoClaw runs.
   or changes it. It denies when it fails.
 - \`skills/NAME/SKILL.md\`: instructions that agents find when they need them.
 - \`schedules/NAME.md\`: a message to an agent at times to come: \`cron\`, \`every\` or \`at\` in the front matter.
+- \`features/NAME/feature.ts\`: a feature with tables, routes and commands, \`export default defineFeature({ ... })\` of
+  \`tempoclaw/feature\`. It runs inside TempoClaw. Prefer a tool where a tool is enough.
 - \`evals/NAME.eval.ts\`: tests of what agents do, with tools that follow a script. \`npx tempoclaw eval\` runs them. Add one for what
   you change.
 

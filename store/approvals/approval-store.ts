@@ -18,7 +18,7 @@ import type { Stored } from '#domain/schema/scalars.ts';
 import type { recordedDecisionSchema } from '#domain/schema/approval.ts';
 
 /** The delegated work that the call belongs to. */
-interface WaitingWork {
+export interface WaitingWork {
   readonly id: string;
   readonly label: string;
   readonly parent_session: string;

@@ -12,6 +12,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import released from '../released.json' with { type: 'json' };
 import { applyFunctions } from './apply-functions.ts';
+import { migrateOwn, missingOwnMigrations } from './own-migrations.ts';
 
 const CORE = new URL('../migrations/', import.meta.url);
 const TABLE = 'migrations';
@@ -19,7 +20,7 @@ const TABLE = 'migrations';
 const LOCK = 7_241_865_325_823_966n;
 
 /** A feature's migrations run after those of the core and of the features that it needs. */
-export type SchemaPart = Pick<Feature, 'name' | 'needs' | 'migrations'>;
+export type SchemaPart = Pick<Feature, 'name' | 'needs' | 'migrations' | 'own'>;
 
 /**
  * Resolves with the names of what ran: migrations, and `functions` if the SQL functions changed. Safe to repeat. Throws
@@ -54,12 +55,14 @@ export async function migrate(
     return names;
   });
   const changed = await applyFunctions(databaseUrl);
+  const own = await asClient(databaseUrl, (client) => migrateOwn(client, features));
   await asClient(databaseUrl, (client) => client.query('select keep_event_months(null)'));
-  return [...ran, ...(changed ? ['functions'] : [])];
+  return [...ran, ...(changed ? ['functions'] : []), ...own];
 }
 
 function foldersOf(features: readonly SchemaPart[]): readonly URL[] {
-  return [CORE, ...inOrderOfNeed(features).flatMap(({ migrations }) => migrations ?? [])];
+  const released = inOrderOfNeed(features).filter(({ own }) => !own);
+  return [CORE, ...released.flatMap(({ migrations }) => migrations ?? [])];
 }
 
 /**
@@ -175,7 +178,8 @@ export function missingMigrations(
   return asClient(databaseUrl, async (client) => {
     const there = await readDatabase(client);
     const names = migrationNames(await readMigrations(features));
-    return names.filter((name) => !there?.names.includes(name));
+    const missing = names.filter((name) => !there?.names.includes(name));
+    return [...missing, ...(await missingOwnMigrations(client, features))];
   });
 }
 

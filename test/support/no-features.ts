@@ -4,3 +4,5 @@ import { fastPath } from '#features/fast-path/feature.ts';
 import { isPlainEngine } from './engine.ts';
 
 export const FEATURES: readonly Feature[] = isPlainEngine() ? [] : [fastPath];
+
+export const FEATURE_PROBLEMS: readonly string[] = [];

@@ -9,7 +9,7 @@ import { readPage, ROOT } from '#test/docs/pages.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
 const FILE = /^`(features\/notes\/[^`]+)`:\n\n```\w+\n(.*?)^```$/gms;
-const LINES = /^\*\*8\..*?^```ts\n(import [^\n]+)\n([^\n]+)\n```$/ms;
+const LINES = /^\*\*9\..*?^```ts\n(import [^\n]+)\n([^\n]+)\n```$/ms;
 
 test('the steps of docs/features.md make a feature', { timeout: 600_000 }, async (t) => {
   const page = readPage('docs/features.md');
@@ -25,10 +25,10 @@ test('the steps of docs/features.md make a feature', { timeout: 600_000 }, async
     await mkdir(dirname(join(copy, path)), { recursive: true });
     await writeFile(join(copy, path), text);
   }
-  const [, imported = '', listed = ''] = LINES.exec(page) ?? assert.fail('the lines of step 8');
+  const [, imported = '', listed = ''] = LINES.exec(page) ?? assert.fail('the lines of step 9');
   const list = join(copy, 'features/index.ts');
   const before = await readFile(list, 'utf8');
-  await writeFile(list, before.replace(/(?=\nexport )/, `${imported}\n`).replace(/(?=\]\);)/, `${listed}\n`));
+  await writeFile(list, before.replace(/(?=\nexport )/, `${imported}\n`).replace(/(?=\n\];)/, `\n${listed}`));
 
   const { PATH, HOME } = childEnvironment({});
   const run = (command: string, ...args: string[]): string => {

@@ -25,6 +25,8 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
   /** Folders of the packages that npm installs beside it. */
   let installed: readonly string[];
   let dev: ChildProcess | undefined;
+  /** What it has written. */
+  let output = '';
   before(async () => {
     base = await mkdtemp(join(tmpdir(), 'package-'));
     folder = join(base, 'empty');
@@ -141,9 +143,39 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     );
   });
 
+  it('has types for a feature of one’s own', async () => {
+    const [wrong] = await writeNotes(join(folder, 'my-agents'), (text) =>
+      text.replace('{ text }, call', '{ texts }, call'),
+    );
+    assert.match(wrong ?? '', /error TS\d+: Property 'texts' does not exist on type '{ text: string; }'/);
+    assert.deepEqual(await writeNotes(join(folder, 'my-agents')), []);
+  });
+
+  /** The feature of docs/features.md; resolves with what the compiler finds. */
+  async function writeNotes(
+    agents: string,
+    change: (text: string) => string = (text) => text,
+  ): Promise<readonly string[]> {
+    const page = await readFile('docs/features.md', 'utf8');
+    const files = [...page.matchAll(/^`(features\/notes\/(?!test)[^`]+)`:\n\n```\w+\n(.*?)^```$/gms)];
+    assert.equal(files.length, 6);
+    for (const [, path = '', text = ''] of files) {
+      await mkdir(dirname(join(agents, path)), { recursive: true });
+      await writeFile(join(agents, path), change(text));
+    }
+    const options =
+      '--noEmit --ignoreConfig --strict --skipLibCheck --allowImportingTsExtensions --module nodenext';
+    const roots = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node'];
+    const sources = files.map(([, path = '']) => join(agents, path)).filter((path) => path.endsWith('.ts'));
+    const tsc = [resolve('node_modules/typescript/bin/tsc'), ...options.split(' '), ...roots, ...sources];
+    return run(process.execPath, tsc, { cwd: folder }).then(
+      () => [],
+      (error: { readonly stdout: string }) => error.stdout.trim().split('\n'),
+    );
+  }
+
   it('runs the folder, its page and its tool, which a person approves', async (t) => {
     const began = performance.now();
-    let output = '';
     dev = spawn(program(), ['dev', 'my-agents'], {
       cwd: folder,
       env: cleanEnvironment(ANY_PORTS),
@@ -156,9 +188,13 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
       });
     assert.ok(await eventually(() => output.includes('Follows the changes'), 300_000), output);
     const state = join(folder, 'my-agents/.tempoclaw');
-    const { api, api_key_file: file } = JSON.parse(await readFile(join(state, 'run.json'), 'utf8'));
-    const key = (await readFile(file, 'utf8')).trim();
+    // Each start takes other ports.
+    const running = async (): Promise<{ api: string; key: string }> => {
+      const { api, api_key_file: file } = JSON.parse(await readFile(join(state, 'run.json'), 'utf8'));
+      return { api, key: (await readFile(file, 'utf8')).trim() };
+    };
     ask = async (method, path, body) => {
+      const { api, key } = await running();
       const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
       const response = await fetch(`${api}${path}`, {
         method,
@@ -167,6 +203,7 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
       });
       return response.json();
     };
+    const { api } = await running();
     const page = await fetch(`${api}/`, { headers: { accept: 'text/html' } });
     assert.match(await page.text(), /<!doctype html>/);
     await approveRefund('A17');
@@ -187,6 +224,44 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
       assert.ok(await eventually(hasEnded, 180_000), order);
     }
     assert.equal(await refunds(), 'A17\nB1\nB2\nB3\n');
+  });
+
+  it('runs a feature of one’s own, with its table, tool, route and command, and follows its changes', async () => {
+    const agents = join(folder, 'my-agents');
+    const list = () => run(program(), ['notes', 'list', '--json'], { cwd: agents, env: cleanEnvironment() });
+    const note = async (text: string): Promise<void> => {
+      const body = { agent: 'shop', text: `note ${JSON.stringify({ text })}` };
+      const answer = await ask('POST', '/v1/sessions/desk/messages?wait=60', body);
+      assert.equal(answer.status, 'completed', JSON.stringify(answer));
+    };
+    await note('out of paper');
+    assert.partialDeepStrictEqual(JSON.parse((await list()).stdout).data, [
+      { agent: 'shop', text: 'out of paper' },
+    ]);
+    const own = (): Promise<{ digest: string }[]> =>
+      ask('GET', '/v1/gateway').then(({ features }) => features);
+    const [before] = await own();
+    const tool = join(agents, 'features/notes/tools/note.ts');
+    const text = await readFile(tool, 'utf8');
+    await writeFile(tool, text.replace('export const tool', 'export const tools'));
+    assert.ok(await eventually(() => output.includes('exports no tool'), 60_000), output);
+    assert.deepEqual(await own(), [before]);
+    await writeFile(
+      tool,
+      text.replace('await notes.take(call, text);', 'await notes.take(call, `${text}!`);'),
+    );
+    const isNew = async (): Promise<boolean> => {
+      const [now] = await own().catch(() => []);
+      return now !== undefined && now.digest !== before?.digest;
+    };
+    assert.ok(await eventually(isNew, 120_000), output);
+    await note('again');
+    assert.partialDeepStrictEqual(
+      JSON.parse((await list()).stdout)
+        .data.map((one: { text: string }) => one.text)
+        .toSorted(),
+      ['again!', 'out of paper'],
+    );
   });
 
   it('ends everything with Ctrl-C', async () => {

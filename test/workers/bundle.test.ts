@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '#test/support/tool-call.ts';
-import { bundleWorkflows } from '#workers/bundle.ts';
+import { bundleWorkflows, loadWorkflowBundle } from '#workers/bundle.ts';
 import { FEATURES } from '#features';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -56,5 +56,22 @@ const PLAIN = /a/;
     await writeFile(file, "export { scrubText } from '@tempoclaw/scrubber';\n");
     const bundle = await bundleWorkflows([{ workflows: [pathToFileURL(file)] }]);
     assert.match(bundle.code, /!\*\*\* \.\/packages\/scrubber\/src\/scrub-text\.ts/);
+  });
+
+  it('are also those of an installation’s own features, and change with them', async (t) => {
+    const folder = await temporaryFolder(t);
+    const file = join(folder, 'workflow.ts');
+    await writeFile(
+      file,
+      "import { sleep } from '@temporalio/workflow';\nexport async function remind(): Promise<void> { await sleep('1s'); }\n",
+    );
+    const load = (digest: string) =>
+      loadWorkflowBundle(join(folder, 'cache'), [
+        { workflows: [pathToFileURL(file)], own: { folder, digest } },
+      ]);
+    const { bundle, buildId } = await load('one');
+    assert.ok('code' in bundle && /async function remind\(/.test(bundle.code));
+    assert.equal((await load('one')).buildId, buildId);
+    assert.notEqual((await load('two')).buildId, buildId);
   });
 });

@@ -1,22 +1,12 @@
 /** The files of a folder that have code as their default export: tools in `tools/`, hooks in `hooks/`. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const CODE_FILE = /^([a-z][a-z0-9_]*)\.(?:ts|mts|js|mjs)$/;
 /** What may stand beside them: their tests, and modules that several of them share. */
 const BESIDE = /^_|\.test\.|\.d\.ts$/;
-
-/** Resolves `tempoclaw` to this build, so that a folder needs no installation of its own. */
-export function provideSdk(): void {
-  const url = new URL('../sdk.ts', import.meta.url).href;
-  registerHooks({
-    resolve: (name, context, next) =>
-      name === 'tempoclaw' ? { url, shortCircuit: true } : next(name, context),
-  });
-}
 
 export interface LoadedCode<Item> {
   readonly items: readonly Item[];

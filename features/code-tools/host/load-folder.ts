@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CodeToolDefinition } from '../schema.ts';
-import { provideSdk } from './code-files.ts';
+import { provideExports } from '../../provide-exports.ts';
 import { type LoadedHook, loadHooks } from './load-hooks.ts';
 import { type LoadedTool, loadTools } from './load-tools.ts';
 import { hasPythonTools, type PythonProgram, type PythonTools, startPython } from './python.ts';
@@ -28,7 +28,7 @@ export function hasCode(folder: string): boolean {
  * CliError when they need a Python that is missing
  */
 export async function loadFolder(folder: string, program?: PythonProgram): Promise<LoadedFolder> {
-  provideSdk();
+  provideExports();
   const { tools, problems } = await loadTools(folder);
   const { hooks, problems: ofHooks } = await loadHooks(folder);
   const python = await readPython(folder, program);

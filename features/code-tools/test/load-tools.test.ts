@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { provideSdk } from '../host/code-files.ts';
+import { provideExports } from '../../provide-exports.ts';
 import { loadTools } from '../host/load-tools.ts';
 
-provideSdk();
+provideExports();
 const folders: string[] = [];
 after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { provideSdk } from '../host/code-files.ts';
+import { provideExports } from '../../provide-exports.ts';
 import { loadTools } from '../host/load-tools.ts';
 import { openapi } from '../openapi/openapi.ts';
 import type { OpenapiOptions } from '../openapi/options.ts';
@@ -273,7 +273,7 @@ describe('IN-12 the operations of an OpenAPI document', () => {
   });
 
   it('are the tools of a file, which change with the document', async (t) => {
-    provideSdk();
+    provideExports();
     const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
     t.after(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, 'tools'));

@@ -4,7 +4,7 @@
  */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createHostActivities } from '../host/host-activities.ts';
-import { provideSdk } from '../host/code-files.ts';
+import { provideExports } from '../../provide-exports.ts';
 import { loadTools } from '../host/load-tools.ts';
 import type { CodeTool } from '../sdk/tool.ts';
 
@@ -50,7 +50,7 @@ function withKill(tool: CodeTool, kill: KillPoint | undefined): CodeTool {
 }
 
 async function perform({ folder, tool: name, type, id, key, request, kill }: TrialWork): Promise<void> {
-  provideSdk();
+  provideExports();
   const { tools } = await loadTools(folder);
   const tool = tools.find(({ definition }) => definition.name === name)?.tool;
   if (!tool) throw new Error(`${folder}/tools has no tool ${name} that can be loaded`);

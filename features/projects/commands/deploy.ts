@@ -8,6 +8,7 @@ import { hostNameOf, registerTools } from '#features/code-tools/index.ts';
 import { type Change, planCode, planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
 import { withCodeHooks } from '../code-hooks.ts';
+import { requireOwnFeatures } from '../own-features.ts';
 import { codeOf } from '../project-code.ts';
 
 interface DeployOptions extends ApiOptions {
@@ -33,6 +34,7 @@ async function run(folder: string, options: DeployOptions): Promise<void> {
   const code = await codeOf(folder);
   const project = withCodeHooks(await readProject(folder), host, code.hooks);
   refuseProblems(context, [...project.problems, ...code.problems]);
+  await requireOwnFeatures(context, folder);
   const tools = await planCode(client, host, code);
   const changes = [
     ...tools,

@@ -2,12 +2,13 @@
  * Implements `tempoclaw dev`: it starts an installation for the folder unless one runs, deploys the folder, serves its
  * tools, and does so again at each change.
  */
-import { relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Command } from 'commander';
 import { CliError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
+import type { Output } from '#cli/output.ts';
 import {
   type ApiOptions,
   type CommandContext,
@@ -20,6 +21,7 @@ import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import { withCodeHooks } from '../code-hooks.ts';
 import { isProject } from '../open-folder.ts';
+import { readOwnFeatures, requireOwnFeatures } from '../own-features.ts';
 import { planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
 import { startCommand, type StartedCommand } from '../start-command.ts';
@@ -37,6 +39,8 @@ const CODE = /\.(?:[mc]?[jt]s|py|json|env)$/;
 const IGNORED = /^\.(?!env$)|^node_modules$/;
 /** Between the end of a process of the tools and its next start. */
 const RESTART_MS = 1_000;
+/** What starts again after a change. */
+type Restarted = 'tools' | 'installation';
 /** How long the tools of a folder may take to be loaded and served. */
 const SERVE_MS = 60_000;
 
@@ -44,27 +48,67 @@ async function run(folder: string, flags: ApiOptions): Promise<void> {
   const path = resolve(folder);
   const options = { ...flags, ...(flags.stateDir !== undefined && { stateDir: resolve(flags.stateDir) }) };
   if (!isProject(path))
-    throw new CliError(`${path} has no agents/, tools/, skills/, schedules/ or hooks/.`, {
+    throw new CliError(`${path} has no agents/, tools/, skills/, schedules/, hooks/ or features/.`, {
       code: 'InvalidProject',
       remedy: 'Make a folder with: npx tempoclaw init my-agents',
     });
   process.chdir(path);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const own = await startIfNone(options, stop.signal);
+  const installation = await createInstallation(options, path, stop.signal);
   const context = createContext(options);
   const tools = createToolServer(context, path, options);
   try {
-    await followChanges(context, path, tools, stop.signal);
+    await followChanges(context, path, { tools, installation }, stop.signal);
   } finally {
     await tools.end();
-    await own?.end();
+    await installation.end();
   }
+}
+
+interface Installation {
+  /**
+   * Starts it with the features of the folder as they are now, if they can be used and it was started here. `onEnd`: before
+   * it ends.
+   */
+  restart(onEnd: () => Promise<void>): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function createInstallation(
+  options: ApiOptions,
+  folder: string,
+  signal: AbortSignal,
+): Promise<Installation> {
+  let own = await startIfNone(options, signal);
+  const context = createContext(options);
+  const { out, err } = context;
+  if (!own) await requireOwnFeatures(context, folder).catch((error: unknown) => sayError(err, error));
+  return {
+    async restart(onEnd) {
+      const { problems } = await readOwnFeatures(folder);
+      for (const problem of problems) err.line(problem);
+      if (problems.length > 0) return err.line('The features before this change go on.');
+      if (!own)
+        return err.line('Start the installation again for the changed features: it was not started here.');
+      out.line('Starts again with the changed features.');
+      await onEnd();
+      await own.end();
+      own = await startIfNone(options, signal);
+    },
+    end: async () => own?.end(),
+  };
+}
+
+function sayError(err: Output, error: unknown): void {
+  err.line(error instanceof Error ? error.message : String(error));
 }
 
 interface ToolServer {
   /** Starts a host with the tools as they are now, which replaces the one before once it takes calls. */
   restart(): Promise<void>;
+  /** Ends the host; the next one starts with `restart`. */
+  pause(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -107,11 +151,18 @@ function createToolServer(
     if (isLost()) await restart();
   }
 
+  async function pause(): Promise<void> {
+    const before = current;
+    current = undefined;
+    await before?.end();
+  }
+
   return {
     restart,
+    pause,
     async end() {
       isOver = true;
-      await current?.end();
+      await pause();
     },
   };
 }
@@ -119,30 +170,30 @@ function createToolServer(
 async function followChanges(
   context: CommandContext,
   folder: string,
-  tools: ToolServer,
+  { tools, installation }: { readonly tools: ToolServer; readonly installation: Installation },
   signal: AbortSignal,
 ): Promise<void> {
   const inTurn = oneAtATime();
-  const update = (isCode: boolean): Promise<void> =>
+  const update = (changed: ReadonlySet<Restarted>): Promise<void> =>
     inTurn(async () => {
-      if (isCode) await tools.restart();
-      await deployFolder(context, folder).catch((error: unknown) => {
-        context.err.line(error instanceof Error ? error.message : String(error));
-      });
-    });
-  let isCode = false;
+      if (changed.has('installation')) await installation.restart(tools.pause);
+      if (changed.size > 0) await tools.restart();
+      await deployFolder(context, folder);
+    }).catch((error: unknown) => sayError(context.err, error));
+  let changed = new Set<Restarted>();
   let timer: NodeJS.Timeout | undefined;
   const watcher = watchFolder(folder, (path) => {
-    isCode ||= CODE.test(path);
+    if (path.startsWith(join(folder, 'features', sep))) changed.add('installation');
+    else if (CODE.test(path)) changed.add('tools');
     clearTimeout(timer);
     timer = setTimeout(() => {
-      const wasCode = isCode;
-      isCode = false;
-      void update(wasCode);
+      const all = changed;
+      changed = new Set();
+      void update(all);
     }, SETTLE_MS);
   });
   try {
-    await update(true);
+    await update(new Set(['tools']));
     context.out.line('Follows the changes of this folder; Ctrl-C ends it.');
     await new Promise<void>((done) => {
       if (signal.aborted) done();

@@ -137,6 +137,20 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
     assert.deepEqual([code, stdout], [0, '+ agent lonely\n1 changes applied\n']);
   });
 
+  it('refuse a folder with features that the installation does not have, or that are wrong', async () => {
+    const other = join(parent, 'featured');
+    const manifest = join(other, 'features/notes/feature.ts');
+    mkdirSync(join(other, 'features/notes'), { recursive: true });
+    writeFileSync(manifest, "export default { name: 'notes', summary: 'Notes.' };");
+    const missing = await cli('deploy', other, '--yes');
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /The installation does not have the feature notes\.\n.*TEMPOCLAW_FEATURES/s);
+    writeFileSync(manifest, "export default { name: 'notes' };");
+    const wrong = await cli('deploy', other, '--yes');
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /features\/notes: it needs a summary/);
+  });
+
   it('change nothing when a file is wrong, and name it', async () => {
     writeFileSync(join(folder(), 'agents/bad.md'), 'no front matter');
     writeFileSync(join(folder(), 'tools/other.ts'), 'export default 1;');
