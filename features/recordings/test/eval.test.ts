@@ -114,8 +114,11 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
       env: ENV,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    for await (const data of dev.stdout) if (String(data).includes('Follows the changes')) break;
-    dev.stdout.resume();
+    const { stdout: lines } = dev;
+    await new Promise<void>((resolve) => {
+      lines.on('data', (data: Buffer) => void (String(data).includes('Follows the changes') && resolve()));
+      lines.once('end', resolve);
+    });
     dev.stderr.resume();
     const { code, stdout, stderr } = await run('eval', '--only', 'explained');
     assert.equal(code, 0, stdout + stderr);
