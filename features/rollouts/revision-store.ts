@@ -51,7 +51,10 @@ export function findRevision(
     where r.tenant_id = ${db} and r.agent_key = ${key} and r.revision = ${revision}`;
 }
 
-/** The newest revision before another; undefined when there is none. */
+/**
+ * The newest revision before another that all sessions had; undefined when there is none. One that a rollout has made, in
+ * the transaction of its start, and that was put back, was never for all.
+ */
 export function findRevisionBefore(
   db: TenantDb,
   key: string,
@@ -59,5 +62,9 @@ export function findRevisionBefore(
 ): Promise<WholeRevisionRow | undefined> {
   return readRow<WholeRevisionRow>(db)`
     select ${COLUMNS}, r.config from ${ROWS}
-    where r.tenant_id = ${db} and r.agent_key = ${key} and r.revision < ${revision} order by r.revision desc limit 1`;
+    where r.tenant_id = ${db} and r.agent_key = ${key} and r.revision < ${revision} and not exists (
+      select from rollout_changes c where c.tenant_id = ${db} and c.agent_key = ${key} and c.revision = r.revision
+      group by c.revision
+      having bool_or(c.action = 'start' and c.changed_at = r.created_at) and not bool_or(c.action = 'finish'))
+    order by r.revision desc limit 1`;
 }

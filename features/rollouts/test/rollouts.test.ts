@@ -134,6 +134,20 @@ describe('DU-10 rollouts', () => {
     assert.deepEqual([agent.revision, agent.tools, agent.name], [2, { ask: [] }, undefined]);
   });
 
+  it('agents back passes over a revision that only a rollout gave, unless it was finished', async () => {
+    await ask('POST', '/v1/agents', { key: 'turned', name: 'one', model: 'rehearsal/follow' }, 201);
+    const roll = (name: string) => start({ agent: 'turned', share: 10, change: { name } });
+    await roll('two');
+    await back('turned', {});
+    await ask('PATCH', '/v1/agents/turned', { name: 'three' });
+    const first = await ask('POST', '/v1/agents/turned/back', {});
+    assert.deepEqual([first.revision, first.name], [4, 'one']);
+    await roll('five');
+    await ask('POST', '/v1/rollouts/turned/finish', {});
+    await ask('PATCH', '/v1/agents/turned', { name: 'six' });
+    assert.equal((await ask('POST', '/v1/agents/turned/back', {})).name, 'five');
+  });
+
   it('agents back makes a new revision as an earlier one was, and compare shows what differs', async () => {
     const agent = await ask('POST', '/v1/agents/twin/back', { to: 1 });
     assert.deepEqual([agent.revision, agent.tools.ask[0].tool], [4, 'poke']);
