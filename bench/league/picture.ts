@@ -1,4 +1,4 @@
-/** Draws how the turns ended whose worker was killed: a bar for each side, for light and dark pages. */
+/** Draws how turns ended: a bar for each row, for light and dark pages. */
 import { type Results, totalOf, WORKER_POINTS } from './results.ts';
 import { OUTCOMES, type Outcome } from './trial.ts';
 
@@ -29,19 +29,37 @@ const BARS = WIDTH - LEFT - 24;
 /** Narrower parts have no number in them. */
 const NUMBER_PX = 26;
 
+export interface Bars {
+  readonly title: string;
+  /** What each outcome is called; those without a name do not occur. */
+  readonly words: Readonly<Partial<Record<Outcome, string>>>;
+  readonly rows: readonly Row[];
+}
+
+interface Row {
+  readonly title: string;
+  readonly n: number;
+  readonly counts: Readonly<Partial<Record<Outcome, number>>>;
+}
+
 export function drawPicture({ sides }: Results): string {
   const rows = sides.flatMap((side) => {
     const total = totalOf(side, WORKER_POINTS);
     return total.n > 0 ? [{ title: side.title.replaceAll('`', ''), ...total }] : [];
   });
+  const title = `How turns ended whose worker was killed, at ${WORKER_POINTS.length} points of a payment`;
+  return drawBars({ title, words: WORDS, rows });
+}
+
+export function drawBars({ title, words, rows }: Bars): string {
   const height = TOP + rows.length * ROW + 12;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title">`,
-    '<title id="title">How turns ended whose worker was killed</title>',
+    `<title id="title">${title}</title>`,
     `<style>${style()}</style>`,
-    `<text class="head" x="16" y="26">How turns ended whose worker was killed, at ${WORKER_POINTS.length} points of a payment</text>`,
-    ...legend(),
-    ...rows.flatMap(({ title, n, counts }, index) => bar(title, n, counts, TOP + index * ROW)),
+    `<text class="head" x="16" y="26">${title}</text>`,
+    ...legend(words),
+    ...rows.flatMap((row, index) => bar(row, words, TOP + index * ROW)),
     '</svg>',
     '',
   ].join('\n');
@@ -58,28 +76,31 @@ function style(): string {
   ].join('');
 }
 
-function legend(): string[] {
+function legend(words: Bars['words']): string[] {
   let x = 16;
   return OUTCOMES.flatMap((one) => {
+    const text = words[one];
+    if (text === undefined) return [];
     const from = x;
-    x += 34 + WORDS[one].length * 6.6;
+    x += 34 + text.length * 6.6;
     return [
       `<rect class="${one}" x="${from}" y="46" width="12" height="12" rx="2"/>`,
-      `<text x="${from + 17}" y="57">${WORDS[one]}</text>`,
+      `<text x="${from + 17}" y="57">${text}</text>`,
     ];
   });
 }
 
-function bar(title: string, n: number, counts: Readonly<Record<Outcome, number>>, y: number): string[] {
+function bar({ title, n, counts }: Row, words: Bars['words'], y: number): string[] {
   let x = LEFT;
-  const parts = OUTCOMES.filter((one) => counts[one] > 0).flatMap((one) => {
-    const width = (BARS * counts[one]) / n;
+  const parts = OUTCOMES.filter((one) => counts[one]).flatMap((one) => {
+    const count = counts[one] ?? 0;
+    const width = (BARS * count) / n;
     const from = x;
     x += width;
-    const rect = `<rect class="${one}" x="${from.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${BAR}"><title>${title}: ${counts[one]} of ${n} ${WORDS[one]}</title></rect>`;
+    const rect = `<rect class="${one}" x="${from.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${BAR}"><title>${title}: ${count} of ${n} ${words[one]}</title></rect>`;
     if (width < NUMBER_PX) return [rect];
     const middle = (from + width / 2).toFixed(1);
-    return [rect, `<text class="in" x="${middle}" y="${y + 15}" text-anchor="middle">${counts[one]}</text>`];
+    return [rect, `<text class="in" x="${middle}" y="${y + 15}" text-anchor="middle">${count}</text>`];
   });
   return [`<text x="${LEFT - 10}" y="${y + 15}" text-anchor="end">${title}</text>`, ...parts];
 }

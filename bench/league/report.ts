@@ -14,10 +14,19 @@ import {
 } from './results.ts';
 import { OUTCOMES, type Outcome } from './trial.ts';
 
-const DOCS = join(import.meta.dirname, '..', '..', 'docs');
-const PAGE = join(DOCS, 'league.md');
+export const DOCS = join(import.meta.dirname, '..', '..', 'docs');
+export const PAGE = join(DOCS, 'league.md');
 const PICTURE = join(DOCS, 'images', 'league.svg');
-const [BEGIN, END] = ['<!-- tables: bench/league/main.ts writes them -->', '<!-- end of the tables -->'];
+/** Between which lines of the page tables are. */
+export interface Marks {
+  readonly begin: string;
+  readonly end: string;
+}
+
+const MARKS: Marks = {
+  begin: '<!-- tables: bench/league/main.ts writes them -->',
+  end: '<!-- end of the tables -->',
+};
 
 /** Heads of the columns, and words of the picture. */
 export const TITLES: Readonly<Record<Outcome, string>> = {
@@ -36,10 +45,10 @@ export async function writeReport(results: Results): Promise<void> {
 }
 
 /** Throws when the page has no place for the tables. */
-export function withTables(page: string, tables: string): string {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`docs/league.md has no place for tables: ${BEGIN} and ${END}.`);
-  return `${page.slice(0, from + BEGIN.length)}\n\n${tables}\n${page.slice(to)}`;
+export function withTables(page: string, tables: string, { begin, end }: Marks = MARKS): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/league.md has no place for tables: ${begin} and ${end}.`);
+  return `${page.slice(0, from + begin.length)}\n\n${tables}\n${page.slice(to)}`;
 }
 
 export function tablesOf({ machine, sides }: Results): string {
@@ -111,7 +120,7 @@ function cellOf(point: PointResults | undefined): string {
   return `${parts.join(', ')} of ${n}${seconds ? `; ${seconds.median.toFixed(1)} s` : ''}`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n');
 }

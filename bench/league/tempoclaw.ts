@@ -2,9 +2,7 @@
  * TempoClaw as a side: its API, a worker, and a host of tools, which are all killed together. A webhook delivers the ends
  * of turns.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { childEnvironment } from '#config';
 import type { Ready } from '#config/supervisor.ts';
@@ -21,15 +19,15 @@ import {
   waitUntil,
 } from '@tempoclaw/dev-services/processes';
 import { startWorkerProcess, type WorkerProcess } from '../worker-process.ts';
-import { startDatabase, startTemporal } from './services.ts';
+import { ask, begin, keyOf, read } from './api.ts';
+import { type Service, startDatabase, startTemporal } from './services.ts';
 import type { RunningSide, Side, StartOptions } from './side.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const FIRST_PORT = 21_900;
+/** The API's port is looked for from a random one on: beside another run, whose killed API leaves its port free. */
+const PORTS = { from: 20_000, count: 10_000 };
 const READY_MS = 120_000;
-/** A request that meets an API at its start, or without its database, is sent again for so long. */
-const ACCEPT_MS = 30_000;
 const AGENT = 'payer';
 
 export const TEMPOCLAW: Side = {
@@ -49,11 +47,21 @@ export const TEMPOCLAW_CHECKED: Side = {
   title: 'TempoClaw, tool with a `probe`',
 };
 
+/** The processes that run an agent's code. */
+export const PARTS = ['api', 'worker', 'host'] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface RunningTempoclaw extends RunningSide {
+  /** Sends SIGKILL to these, and starts them again. Resolves when they take work. */
+  killAndRestart(parts: readonly Part[]): Promise<void>;
+  /** The text that its API answers. */
+  get(path: string): Promise<string>;
+}
+
 interface Processes {
-  readonly api: Awaited<ReturnType<typeof startNodeProgram<Ready>>>['child'];
-  readonly worker: WorkerProcess;
-  readonly host: Child;
-  readonly isEnded: () => boolean;
+  api: Child;
+  worker: WorkerProcess;
+  host: Child;
 }
 
 function start(options: StartOptions): Promise<RunningSide> {
@@ -75,12 +83,26 @@ export interface TempoclawOptions extends StartOptions {
 }
 
 /** With servers of its own in `stateDir`. Throws when one of its programs does not start. */
-export async function startTempoclaw(options: TempoclawOptions): Promise<RunningSide> {
+export async function startTempoclaw(options: TempoclawOptions): Promise<RunningTempoclaw> {
+  const database = await startDatabase(options.stateDir);
+  const temporal = await startTemporal(options.stateDir);
+  try {
+    return await startWith(options, database, temporal);
+  } catch (error) {
+    await temporal.stop();
+    await database.stop();
+    throw error;
+  }
+}
+
+async function startWith(
+  options: TempoclawOptions,
+  database: Service,
+  temporal: Service,
+): Promise<RunningTempoclaw> {
   const { worldUrl, stateDir, log, tools, agent } = options;
-  const database = await startDatabase(stateDir);
-  const temporal = await startTemporal(stateDir);
   await prepare(database.address, temporal.address);
-  const port = await nextFreePort(FIRST_PORT);
+  const port = await nextFreePort(PORTS.from + Math.floor(Math.random() * PORTS.count));
   const url = `http://127.0.0.1:${port}`;
   const env = {
     TEMPOCLAW_STATE_DIR: stateDir,
@@ -97,7 +119,8 @@ export async function startTempoclaw(options: TempoclawOptions): Promise<Running
     OPENAI_API_KEY: 'none',
     ...options.env,
   };
-  let processes = await startProcesses(env, stateDir, tools, url);
+  const parts = partsOf(env, { stateDir, folder: tools, url });
+  const processes = await startParts(parts);
   const key = await keyOf(stateDir);
   await ask(url, key, '/v1/agents', agent);
   await ask(url, key, '/v1/webhooks', {
@@ -105,20 +128,28 @@ export async function startTempoclaw(options: TempoclawOptions): Promise<Running
     events: ['turn.completed', 'turn.failed', 'turn.stopped'],
   });
   log('TempoClaw is ready');
+  let restart = Promise.resolve();
+  let isStopped = false;
   return {
     services: { database, engine: temporal },
     begin: (turn, text) => begin({ url, key, agent: agent.key }, turn, text),
-    killWorker() {
-      // With what each has started: a host of tools in Python has a process for them.
-      for (const { pid } of [processes.api, processes.worker, processes.host]) process.kill(-pid, 'SIGKILL');
-    },
+    killWorker: () => PARTS.forEach((part) => killGroup(processes[part])),
     async restartWorker() {
       await endAll(processes);
-      processes = await startProcesses(env, stateDir, tools, url);
+      Object.assign(processes, await startParts(parts));
     },
-    hasEnded: () => processes.isEnded(),
-    pids: () => [processes.api.pid, processes.worker.pid, processes.host.pid],
+    hasEnded: () => [processes.api, processes.host].some((child) => ended.has(child)),
+    pids: () => PARTS.map((part) => processes[part].pid),
+    killAndRestart(names) {
+      if (isStopped) return Promise.resolve();
+      restart = killAndStart(processes, parts, names);
+      return restart;
+    },
+    get: (path) => read(url, key, path),
     async stop() {
+      isStopped = true;
+      // What is being started would outlive its servers.
+      await restart.catch(() => undefined);
       await endAll(processes);
       await temporal.stop();
       await database.stop();
@@ -146,73 +177,87 @@ async function prepare(databaseUrl: string, address: string): Promise<void> {
   }
 }
 
-/** All three start at the same time, as a supervisor starts them. */
-async function startProcesses(
+type Parts = { readonly [Name in Part]: () => Promise<Processes[Name]> };
+
+/** Children that have ended by themselves. */
+const ended = new WeakSet<Child>();
+
+function partsOf(
   env: Readonly<Record<string, string>>,
-  stateDir: string,
-  folder: string,
-  url: string,
-): Promise<Processes> {
+  { stateDir, folder, url }: { readonly stateDir: string; readonly folder: string; readonly url: string },
+): Parts {
   const logFile = (name: string): string => join(stateDir, 'logs', `${name}.log`);
-  const [{ child: api }, worker] = await Promise.all([
-    startNodeProgram<Ready>({
-      name: 'The TempoClaw API',
-      main: join(ROOT, 'api', 'main.ts'),
-      env: childEnvironment(env),
-      logFile: logFile('api'),
-      stopGraceMs: 15_000,
-    }),
-    startWorkerProcess({
-      name: 'The TempoClaw worker',
-      main: join(ROOT, 'workers', 'main.ts'),
-      env,
-      logFile: logFile('worker'),
-    }),
+  return {
+    async api() {
+      const { child } = await startNodeProgram<Ready>({
+        name: 'The TempoClaw API',
+        main: join(ROOT, 'api', 'main.ts'),
+        env: childEnvironment(env),
+        logFile: logFile('api'),
+        stopGraceMs: 15_000,
+      });
+      void child.exited.then(() => ended.add(child));
+      return child;
+    },
+    worker: () =>
+      startWorkerProcess({
+        name: 'The TempoClaw worker',
+        main: join(ROOT, 'workers', 'main.ts'),
+        env,
+        logFile: logFile('worker'),
+      }),
+    async host() {
+      const child = await startChild({
+        name: 'The tool host',
+        command: process.execPath,
+        args: [join(ROOT, 'bin', 'tempoclaw.js'), 'tools', 'serve', folder, '--host', 'league', '--url', url],
+        env: childEnvironment({ ...env, TEMPOCLAW_API_KEY: await keyOf(stateDir) }),
+        logFile: logFile('host'),
+      });
+      void child.exited.then(() => ended.add(child));
+      const isReady = (): true | undefined => (child.output().includes('Ctrl-C ends it') ? true : undefined);
+      return waitUntil(child, isReady, READY_MS).then(
+        () => child,
+        (error: unknown) => child.stop().then(() => Promise.reject(error)),
+      );
+    },
+  };
+}
+
+/** As a supervisor starts them; the host registers its tools with the API. */
+async function startParts(parts: Parts): Promise<Processes> {
+  const [api, worker] = await Promise.allSettled([parts.api(), parts.worker()]);
+  try {
+    if (api.status === 'rejected') throw api.reason;
+    if (worker.status === 'rejected') throw worker.reason;
+    return { api: api.value, worker: worker.value, host: await parts.host() };
+  } catch (error) {
+    for (const one of [api, worker]) if (one.status === 'fulfilled') await one.value.stop();
+    throw error;
+  }
+}
+
+async function killAndStart(processes: Processes, parts: Parts, names: readonly Part[]): Promise<void> {
+  for (const name of names) killGroup(processes[name]);
+  await Promise.all(names.map((name) => processes[name].stop()));
+  const started = await Promise.allSettled([
+    names.includes('api') && parts.api().then((api) => (processes.api = api)),
+    names.includes('worker') && parts.worker().then((worker) => (processes.worker = worker)),
   ]);
-  const host = await startChild({
-    name: 'The tool host',
-    command: process.execPath,
-    args: [join(ROOT, 'bin', 'tempoclaw.js'), 'tools', 'serve', folder, '--host', 'league', '--url', url],
-    env: childEnvironment({ ...env, TEMPOCLAW_API_KEY: await keyOf(stateDir) }),
-    logFile: logFile('host'),
-  });
-  await waitUntil(host, () => (host.output().includes('Ctrl-C ends it') ? true : undefined), READY_MS);
-  let isEnded = false;
-  for (const { exited } of [api, host]) void exited.then(() => (isEnded = true));
-  return { api, worker, host, isEnded: () => isEnded };
+  for (const one of started) if (one.status === 'rejected') throw one.reason;
+  if (names.includes('host') || ended.has(processes.host)) processes.host = await parts.host();
+}
+
+/** With what it has started: a host of tools in Python has a process for them. */
+function killGroup({ pid }: { readonly pid: number }): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 async function endAll({ api, worker, host }: Processes): Promise<void> {
   await Promise.all([host.stop(), worker.stop(), api.stop()]);
-}
-
-async function keyOf(stateDir: string): Promise<string> {
-  return (await readFile(join(stateDir, 'api-key'), 'utf8')).trim();
-}
-
-async function begin(
-  { url, key, agent }: { readonly url: string; readonly key: string; readonly agent: string },
-  turn: string,
-  text: string,
-): Promise<void> {
-  for (const until = performance.now() + ACCEPT_MS; ; await sleep(100))
-    try {
-      return await ask(url, key, `/v1/sessions/${turn}/messages`, { text, agent }, turn);
-    } catch (error) {
-      if (performance.now() > until) throw error;
-    }
-}
-
-async function ask(url: string, key: string, path: string, body: object, once = ''): Promise<void> {
-  const response = await fetch(url + path, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      ...(once && { 'idempotency-key': once }),
-    },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 500)}`);
-  await response.body?.cancel();
 }
