@@ -39,7 +39,7 @@ const PURE = '^features/.+/(contract|rules|schema|resource)(/|\\.ts$)';
 
 /** Where the list of features enters a process. */
 const LISTS_FEATURES =
-  '^(config/sections|api/create-deps|api/main|workers/main|cli/main|cli/services/postgres/schema|scripts/[^/]+)\\.ts$';
+  '^(config/sections|api/create-deps|api/main|workers/main|cli/main|scripts/[^/]+)\\.ts$';
 
 /** Sources of packages without I/O: they run wherever domain/ does. */
 const PURE_PACKAGES = '^packages/((client|scrubber|shell-judge)/src|egress/src/rules|sandbox/src/settings)/';
@@ -187,8 +187,8 @@ module.exports = {
     {
       name: 'cli-speaks-http',
       severity: 'error',
-      comment: 'commands use the HTTP contract; only services start processes',
-      from: { path: '^cli/', pathNot: '^cli/(services|commands/server)/' },
+      comment: 'commands use the HTTP contract; features/local starts processes',
+      from: { path: '^cli/' },
       to: { path: '^(api|workflows|workers|activities|store|policy|temporal|test|bench)/' },
     },
     {

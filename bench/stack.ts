@@ -17,7 +17,7 @@ import { createPool } from '#store/postgres/pool.ts';
 import { readInstallation } from '#store/installation-store.ts';
 import { migrate } from '#store/postgres/migrate.ts';
 import { nextFreePort, startNodeProgram } from '@tempoclaw/dev-services/processes';
-import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
+import { OWN_POSTGRES, OWN_TEMPORAL } from '#features/local/own-servers.ts';
 import { obtainTemporalBinary, startPostgres, startTemporalServer } from '@tempoclaw/dev-services';
 import { claimNamespace } from '#temporal/installation.ts';
 import { startProductionTemporal } from '#test/support/production-temporal.ts';

@@ -48,7 +48,7 @@ type Row = readonly [
 
 const API: readonly SharedOption[] = ['json', 'url', 'apiKey', 'stateDir'];
 
-const runProcess = () => import('./commands/server/run-process.ts');
+const runProcess = () => import('./commands/run-process.ts');
 const agentLinks = async () => (await import('#domain/resource/agent-links.ts')).agentLinks;
 const allowlist = async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist;
 const egress = async () => (await import('#domain/resource/egress.ts')).egress;
@@ -60,34 +60,11 @@ const teams = async () => (await import('#domain/resource/teams.ts')).teams;
 
 const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
   'Start and look after:': [
-    [
-      'up',
-      'start Postgres, Temporal, the worker and the API on this machine',
-      { takes: ['json', 'stateDir', 'config'] },
-    ],
-    [
-      'status',
-      'what runs, where, since when; exit 1 when it is not ready',
-      { takes: ['json', 'stateDir', 'config'] },
-    ],
     ['open', "open the web console, Temporal's web UI or the API's docs"],
-    ['logs', 'the log of a part, or of all', { takes: ['json', 'stateDir'] }],
-    [
-      'env',
-      'addresses and key for other programs: eval "$(npx tempoclaw env)"',
-      { takes: ['json', 'stateDir'] },
-    ],
     ['api', 'run one API process of a deployment, until SIGTERM', { takes: [], from: runProcess }],
     ['worker', 'run one worker process of a deployment, until SIGTERM', { takes: [], from: runProcess }],
-    ['temporal', "Temporal's own command line, at the server that runs here", { takes: [] }],
-    [
-      'doctor',
-      'look for what a start needs; exit 1 when something needed is missing',
-      { takes: ['json', 'stateDir', 'config'] },
-    ],
     ['reload', 'read the settings again, in every process, without disturbing a turn'],
     ['gateway', 'the deployment for its operators: status, config, reload', { from: gateway }],
-    ['sandbox', 'the box that agents’ commands run in: test', { takes: ['json', 'config'] }],
   ],
   'Talk:': [
     ['approvals', 'calls that wait for a person: list, show, approve, reject, respond, link, watch, notify'],
@@ -125,9 +102,6 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
   'Help:': [['completion', 'words to complete at Tab, for bash, zsh or fish', { takes: [] }]],
 };
 
-/** Below commands/, where a group has a folder of its own. */
-const FOLDERS: Readonly<Record<string, string>> = { 'Start and look after:': 'server/' };
-
 /** The commands of the core and of features, in the order of the help. */
 export function commandsOf(features: readonly Feature[]): readonly CommandEntry[] {
   const added = features.flatMap(({ commands = [] }) => commands);
@@ -136,10 +110,7 @@ export function commandsOf(features: readonly Feature[]): readonly CommandEntry[
       name,
       summary,
       takes,
-      load:
-        from ??
-        (() =>
-          import(`#cli/commands/${FOLDERS[group] ?? ''}${name}${SOURCE_ENDING}`) as Promise<CommandModule>),
+      load: from ?? (() => import(`#cli/commands/${name}${SOURCE_ENDING}`) as Promise<CommandModule>),
       group: group as CommandGroup,
     }));
     for (const { before, takes = API, ...command } of added.filter((one) => one.group === group)) {

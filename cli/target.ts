@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ClientEnvironment } from '#config/client-environment.ts';
 import { CliError, usageError } from './cli-error.ts';
-import type { RunInfo } from './services/run-state.ts';
+import type { RunInfo } from './run-state.ts';
 
 export interface Target {
   /** The URL without a slash at its end. */

@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { clientEnvironment } from '#config/client-environment.ts';
 import { useFeaturesOfRun } from '#config/own-features-folder.ts';
-import { runningUp } from './services/run-state.ts';
+import { runningUp } from './run-state.ts';
 import { findRunFile } from './target.ts';
 
 function featuresOfRun(argv: readonly string[]): string | undefined {

@@ -30,6 +30,7 @@ import { hooks } from './hooks/feature.ts';
 import { importOthers } from './import-others/feature.ts';
 import { knowledge } from './knowledge/feature.ts';
 import { langgraph } from './langgraph/feature.ts';
+import { local } from './local/feature.ts';
 import { mail } from './mail/feature.ts';
 import { mcpServer } from './mcp-server/feature.ts';
 import { mcp } from './mcp/feature.ts';
@@ -84,6 +85,7 @@ const BUILT: readonly Feature[] = [
   importOthers,
   knowledge,
   langgraph,
+  local,
   mail,
   mcpServer,
   mcp,

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
-import { buildConsole } from '#cli/services/build-console.ts';
+import { buildConsole } from '#features/console/build-console.ts';
 import { bundleDependencies, vendorName } from './bundle-dependencies.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
 import { pinnedWith, writeOnDemandLock } from './on-demand-lock.ts';

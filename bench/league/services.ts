@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
-import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
+import { OWN_POSTGRES, OWN_TEMPORAL } from '#features/local/own-servers.ts';
 import { obtainTemporalBinary, startPostgres, startTemporalServer } from '@tempoclaw/dev-services';
 import { nextFreePort, portOf, startChild, waitUntil } from '@tempoclaw/dev-services/processes';
 

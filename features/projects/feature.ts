@@ -4,7 +4,7 @@ export const projects = defineFeature({
   name: 'projects',
   summary:
     'A folder of agents, skills, schedules, tools, hooks and features, which is developed and deployed.',
-  needs: ['code-tools', 'schedules', 'skills'],
+  needs: ['code-tools', 'local', 'schedules', 'skills'],
   commands: [
     {
       group: 'Start and look after:',

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
-import { runningUp } from '#cli/services/run-state.ts';
+import { runningUp } from '#cli/run-state.ts';
 import { ownFeatures } from './own-features.ts';
 import { startCommand, type StartedCommand } from './start-command.ts';
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment, commandFolders } from '#config';
-import type { RunInfo } from '#cli/services/run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TERMINAL = fileURLToPath(new URL('../cli/support/terminal.py', import.meta.url));

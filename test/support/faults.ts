@@ -16,7 +16,7 @@ import { migrate } from '#store/postgres/migrate.ts';
 import { createPool, type Pool } from '#store/postgres/pool.ts';
 import { hashSecret, makeKeyId, makeSecret } from '#api/server/auth.ts';
 import { type Child, nextFreePort, startNodeProgram } from '@tempoclaw/dev-services/processes';
-import { OWN_POSTGRES, OWN_TEMPORAL } from '#cli/services/own-servers.ts';
+import { OWN_POSTGRES, OWN_TEMPORAL } from '#features/local/own-servers.ts';
 import { obtainTemporalBinary, startPostgres, startTemporalServer } from '@tempoclaw/dev-services';
 import type { AgentConfig } from '#domain/agent.ts';
 import { loadWorkflowBundle } from '#workers/bundle.ts';

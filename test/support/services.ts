@@ -7,7 +7,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childEnvironment, userCacheDir } from '#config';
-import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
+import { OWN_POSTGRES } from '#features/local/own-servers.ts';
 import { startPostgres } from '@tempoclaw/dev-services';
 import { findEngine } from './container-engine.ts';
 import { startTestTemporal } from './test-temporal.ts';

@@ -8,7 +8,7 @@ import { findPostgresBinaries, startPostgres } from '@tempoclaw/dev-services';
 import { nextFreePort, startChild, waitUntil } from '@tempoclaw/dev-services/processes';
 import { Client } from 'pg';
 import { childEnvironment, userCacheDir } from '#config';
-import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
+import { OWN_POSTGRES } from '#features/local/own-servers.ts';
 
 const READY_MS = 60_000;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=500'];

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OWN_TEMPORAL } from '#cli/services/own-servers.ts';
+import { OWN_TEMPORAL } from '#features/local/own-servers.ts';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { obtainTemporalBinary, startTemporalServer } from '@tempoclaw/dev-services';
 

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '#config';
 import { nextFreePort, startChild, waitUntil } from '@tempoclaw/dev-services/processes';
-import { OWN_POSTGRES } from '#cli/services/own-servers.ts';
+import { OWN_POSTGRES } from '#features/local/own-servers.ts';
 import { findPostgresBinaries } from '@tempoclaw/dev-services';
 import { Client } from 'pg';
 

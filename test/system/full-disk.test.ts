@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
-import type { RunInfo } from '#cli/services/run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
 import { eventually } from '#test/support/processes.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));

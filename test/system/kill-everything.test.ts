@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
 import { childEnvironment } from '#config';
-import type { RunInfo } from '#cli/services/run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 

@@ -7,7 +7,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { poolerCheck } from '#cli/services/postgres/pooler-check.ts';
+import { poolerCheck } from '#features/local/postgres/pooler-check.ts';
 import { createPool } from '#store/postgres/pool.ts';
 import { startPgBouncer } from '#test/support/pgbouncer.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';

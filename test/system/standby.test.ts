@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
-import { durabilityCheck } from '#cli/services/postgres/durability-check.ts';
+import { durabilityCheck } from '#features/local/postgres/durability-check.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
 import { query, type Replicated, startReplicated } from '#test/support/standby.ts';
 

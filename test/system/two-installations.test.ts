@@ -9,7 +9,7 @@ import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import type { Ready } from '#config/supervisor.ts';
 import { nextFreePort, startNodeProgram } from '@tempoclaw/dev-services/processes';
-import { OWN_TEMPORAL } from '#cli/services/own-servers.ts';
+import { OWN_TEMPORAL } from '#features/local/own-servers.ts';
 import { obtainTemporalBinary, startTemporalServer } from '@tempoclaw/dev-services';
 import { INSTALLATION } from '#domain/installation.ts';
 import { AGENT_TURN } from '#domain/turn/turn.ts';

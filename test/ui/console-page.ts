@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { buildConsole } from '#cli/services/build-console.ts';
+import { buildConsole } from '#features/console/build-console.ts';
 
 export interface ConsolePage {
   readonly page: Page;

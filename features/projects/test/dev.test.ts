@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
-import type { RunInfo } from '#cli/services/run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
 import { cleanEnvironment } from '#test/start/program.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
 import { templateOf } from '../template.ts';

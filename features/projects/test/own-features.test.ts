@@ -113,9 +113,9 @@ describe('IN-12 a feature of one’s own', () => {
     ],
     'has a command of the core': [
       manifest(
-        `name: 'notes', summary: 'Notes.', commands: [{ group: 'Talk:', name: 'up', summary: 'n', load: async () => ({}) }]`,
+        `name: 'notes', summary: 'Notes.', commands: [{ group: 'Talk:', name: 'sessions', summary: 'n', load: async () => ({}) }]`,
       ),
-      /the command up is there already/,
+      /the command sessions is there already/,
     ],
   };
   for (const [what, [text, words]] of Object.entries(WRONG))

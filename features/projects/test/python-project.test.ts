@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { RunInfo } from '#cli/services/run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
 import { cleanEnvironment } from '#test/start/program.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
 import { addPackageTo, skipWithoutPython } from '#test/support/python.ts';

@@ -23,7 +23,7 @@ import {
   portWords,
   settledPorts,
 } from '@tempoclaw/dev-services/processes';
-import { buildConsole } from './build-console.ts';
+import { buildConsole } from '#features/console/index.ts';
 import { END_ORDER } from './leftovers.ts';
 import { startProgram } from './start-program.ts';
 import { namespaceOf } from './temporal/own-namespace.ts';
@@ -37,14 +37,16 @@ import {
 } from '@tempoclaw/dev-services';
 import { packageFolder } from '@tempoclaw/on-demand';
 import { type ProgressOptions, runSteps, type Step } from '@tempoclaw/dev-services/steps';
-import { infoBefore, type PublishedInfo, type RunState } from './run-state.ts';
+import { infoBefore, type PublishedInfo, type RunState } from '#cli/run-state.ts';
 import { OWN_POSTGRES, OWN_TEMPORAL, refuseUi } from './own-servers.ts';
-import { keepSchemaMark } from './postgres/schema.ts';
+import type { SchemaPart } from '#store/postgres/migrate.ts';
+import { keepSchemaMark } from './postgres/kept-schema.ts';
 import { connectionTo } from './reach.ts';
 import { migrationStep, namespaceStep, searchAttributeStep } from './postgres/schema-steps.ts';
 
 export interface StackOptions {
   readonly config: Config;
+  readonly features: readonly SchemaPart[];
   readonly state: RunState;
   /** Starts only Postgres and Temporal with their schema, for tests and benchmarks. */
   readonly onlyServices: boolean;
@@ -134,7 +136,7 @@ export function createStack(options: StackOptions): Stack & { start(): Promise<v
       const programs = options.onlyServices ? [] : [[workerStep(parts), apiStep(parts)]];
       const groups = [
         [postgresStep(parts), temporalStep(parts), ...(options.onlyServices ? [] : [consoleStep])],
-        [migrationStep(config, info), searchAttributeStep(config, info)],
+        [migrationStep(config, info, options.features), searchAttributeStep(config, info)],
         [namespaceStep(config, info)],
         ...programs,
       ];
@@ -164,7 +166,7 @@ interface Parts {
 /** The API serves the console when its files are there, so nothing waits for it but the end of the start. */
 const consoleStep: Step = { key: 'console', title: 'Console', run: () => buildConsole() };
 
-function postgresStep({ options: { config }, info, processes }: Parts): Step {
+function postgresStep({ options: { config, features }, info, processes }: Parts): Step {
   return {
     key: 'postgres',
     title: 'Postgres',
@@ -188,7 +190,7 @@ function postgresStep({ options: { config }, info, processes }: Parts): Step {
           env: childEnvironment({}),
           port,
           onProgress: detail,
-          onCreate: () => keepSchemaMark(config.stateDir),
+          onCreate: () => keepSchemaMark(config.stateDir, features),
           onSpawn: processes.spawned('postgres'),
         });
         // After a crash, the others still have the first address, so only that one works.

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
-const TERMINAL = fileURLToPath(new URL('../support/terminal.py', import.meta.url));
+const TERMINAL = fileURLToPath(new URL('../../../test/cli/support/terminal.py', import.meta.url));
 const PROGRESS = import.meta.resolve('@tempoclaw/dev-services/steps');
 const PROGRAM = `const { runSteps } = await import(${JSON.stringify(PROGRESS)});
   const step = { key: 'one', title: 'The first step', run: async () => 'done' };

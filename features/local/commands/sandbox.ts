@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '#config';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, printJson, printTable } from '#cli/output.ts';
-import { probeBubblewrap, probeSandbox } from '#cli/services/probe-sandbox.ts';
+import { probeBubblewrap, probeSandbox } from '../probe-sandbox.ts';
 
 interface TestOptions {
   readonly config?: string;

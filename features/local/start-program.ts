@@ -6,7 +6,7 @@ import type { Config } from '#config';
 import { childEnvironment } from '#config';
 import type { Ready } from '#config/supervisor.ts';
 import { type Child, startNodeProgram } from '@tempoclaw/dev-services/processes';
-import type { PublishedInfo } from './run-state.ts';
+import type { PublishedInfo } from '#cli/run-state.ts';
 
 /** The stack that it is a part of. */
 export interface Surroundings {

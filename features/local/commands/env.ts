@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { clientEnvironment } from '#config/client-environment.ts';
 import { type ApiOptions } from '#cli/command-context.ts';
 import { createOutput, printJson } from '#cli/output.ts';
-import { runningUp } from '#cli/services/run-state.ts';
+import { runningUp } from '#cli/run-state.ts';
 import { sendTo } from '#cli/send-to.ts';
 import { findTarget, type Target } from '#cli/target.ts';
 

@@ -14,7 +14,7 @@ const { test, stop } = engineTests(await findEngine());
 after(stop);
 const hasBubblewrap = await createBubblewrap(commandFolders()).works();
 
-const BIN = fileURLToPath(new URL('../../bin/tempoclaw.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../../bin/tempoclaw.js', import.meta.url));
 
 async function tempoclaw(cwd: string, dockerHost: string, ...args: string[]) {
   const env = childEnvironment({ DOCKER_HOST: dockerHost, TEMPOCLAW_SANDBOX: undefined, NO_COLOR: '1' });

@@ -2,7 +2,7 @@
 import type { Config } from '#config';
 import { askPostgres, askTemporal } from '@tempoclaw/dev-services';
 import { askApi, connectionTo } from './reach.ts';
-import type { RunInfo } from './run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
 import { markProcess, startTime } from '@tempoclaw/dev-services/processes';
 
 /** A part that has not answered in this time is away. */

@@ -7,7 +7,7 @@ import { loadConfig } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
 import { CliError, type ExitCode } from '#cli/cli-error.ts';
 import type { ApiOptions } from '#cli/command-context.ts';
-import { runTemporal, type TemporalPlace } from '#cli/services/temporal/run-temporal.ts';
+import { runTemporal, type TemporalPlace } from '../temporal/run-temporal.ts';
 import { sendTo } from '#cli/send-to.ts';
 import { findTarget } from '#cli/target.ts';
 

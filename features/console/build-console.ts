@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { childEnvironment } from '#config';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** A small part of this is usual. */
 const TIMEOUT_MS = 60_000;
 /** Enough for the reason of a failure. */

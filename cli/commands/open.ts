@@ -4,8 +4,8 @@ import { CliError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
-import { consoleAddress } from '#cli/services/console-address.ts';
-import { openInBrowser } from '#cli/services/browser.ts';
+import { consoleAddress } from '#cli/console-address.ts';
+import { openInBrowser } from '#cli/browser.ts';
 
 const PAGES = ['console', 'ui', 'docs', 'approvals', 'start'] as const;
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { buildConsole } from '#cli/services/build-console.ts';
+import { buildConsole } from '../build-console.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 test('IN-7 the console is built when it is missing or old, and says why it is not', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'tempoclaw-build-'));

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { markProcess } from '@tempoclaw/dev-services/processes';
-import { endFormerStart } from '#cli/services/leftovers.ts';
-import { runningUp, takeStateFolder } from '#cli/services/run-state.ts';
+import { endFormerStart } from '../leftovers.ts';
+import { runningUp, takeStateFolder } from '#cli/run-state.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'tempoclaw-state-'));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { loadConfig } from '#config';
-import { namespaceOf } from '#cli/services/temporal/own-namespace.ts';
+import { namespaceOf } from '../temporal/own-namespace.ts';
 
 describe('the namespace of an installation', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `tempoclaw-namespace-${name}-`)));

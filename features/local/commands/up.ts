@@ -5,13 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#config';
 import { ConfigError, loadConfig, preflight } from '#config';
 import { CliError, EXIT, type ExitCode } from '#cli/cli-error.ts';
+import type { CommandModule } from '#cli/commands.ts';
+import type { SchemaPart } from '#store/postgres/migrate.ts';
 import { createContext, wholeNumber } from '#cli/command-context.ts';
 import { createOutput, type Output, printFields } from '#cli/output.ts';
-import { consoleAddress } from '#cli/services/console-address.ts';
-import { endFormerStart } from '#cli/services/leftovers.ts';
-import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/services/run-state.ts';
-import { prepareState, type UpgradeOptions } from '#cli/services/prepare-state.ts';
-import { createStack, type StackInfo } from '#cli/services/start-stack.ts';
+import { consoleAddress } from '#cli/console-address.ts';
+import { endFormerStart } from '../leftovers.ts';
+import { readRunInfo, runningUp, takeStateFolder, UNKEPT } from '#cli/run-state.ts';
+import { prepareState, type UpgradeOptions } from '../prepare-state.ts';
+import { createStack, type StackInfo } from '../start-stack.ts';
 import type { ProgressOptions } from '@tempoclaw/dev-services/steps';
 import { runsAtWords } from '#domain/sandbox.ts';
 
@@ -31,8 +33,17 @@ export interface UpOptions {
   readonly restoreBackup?: boolean;
 }
 
-export function register(command: Command): void {
-  command
+export function commandsFor(features: readonly SchemaPart[]): CommandModule {
+  return {
+    register: (command) =>
+      addOptions(command).action(async (options: UpOptions) => {
+        process.exitCode = await up(options, features);
+      }),
+  };
+}
+
+function addOptions(command: Command): Command {
+  return command
     .option('--port <port>', 'port of the API (default: 7400, or the next free one)', wholeNumber(0, 65_535))
     .option('--host <host>', 'address the API listens on (default: 127.0.0.1)')
     .option(
@@ -46,14 +57,11 @@ export function register(command: Command): void {
     .option('--setup-only', 'make the database schema and the search attributes, then end')
     .option('--no-backup', 'upgrade an older database of the state folder without a backup')
     .option('--restore-backup', 'go back to before the last upgrade of the state folder, then end')
-    .option('--json', 'print progress and the result as JSON lines')
-    .action(async (options: UpOptions) => {
-      process.exitCode = await up(options);
-    });
+    .option('--json', 'print progress and the result as JSON lines');
 }
 
 /** Runs until a signal comes; resolves with the exit code when every part has ended. */
-export async function up(options: UpOptions = {}): Promise<ExitCode> {
+async function up(options: UpOptions, features: readonly SchemaPart[]): Promise<ExitCode> {
   const {
     json = false,
     setupOnly = false,
@@ -70,19 +78,20 @@ export async function up(options: UpOptions = {}): Promise<ExitCode> {
 
   const servers = setupOnly ? serversThere(config) : undefined;
   return servers
-    ? setUp(servers, { json, write: out.line })
-    : run(config, { json, setupOnly, onlyServices, backup, restoreBackup }, out);
+    ? setUp(servers, features, { json, write: out.line })
+    : run(config, { json, setupOnly, onlyServices, features, backup, restoreBackup }, out);
 }
 
 interface RunOptions extends UpgradeOptions {
   readonly json: boolean;
   readonly setupOnly: boolean;
   readonly onlyServices: boolean;
+  readonly features: readonly SchemaPart[];
 }
 
 async function run(
   config: Config,
-  { json, setupOnly, onlyServices, ...upgrade }: RunOptions,
+  { json, setupOnly, onlyServices, features, ...upgrade }: RunOptions,
   out: Output,
 ): Promise<ExitCode> {
   const say = (text: string): void =>
@@ -92,7 +101,7 @@ async function run(
   const signal = awaitSignal();
   const leftovers = await endFormerStart(config.stateDir);
   if (leftovers.length > 0) say(`ended what a former start left running: ${leftovers.join(', ')}`);
-  const isReady = await prepareState(config, upgrade, say).catch((error: unknown) => {
+  const isReady = await prepareState(config, features, upgrade, say).catch((error: unknown) => {
     state.release();
     throw error;
   });
@@ -103,6 +112,7 @@ async function run(
   let announced = false;
   const stack = createStack({
     config,
+    features,
     state,
     onlyServices,
     progress: { json, write: out.line },
@@ -170,9 +180,14 @@ function serversThere(config: Config): Config | undefined {
 }
 
 /** Starts nothing, so the state folder may belong to another user. */
-async function setUp(config: Config, progress: ProgressOptions): Promise<ExitCode> {
+async function setUp(
+  config: Config,
+  features: readonly SchemaPart[],
+  progress: ProgressOptions,
+): Promise<ExitCode> {
   const stack = createStack({
     config,
+    features,
     state: UNKEPT,
     onlyServices: true,
     progress,

@@ -9,8 +9,8 @@ import { clientEnvironment } from '#config/client-environment.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
 import { createOutput, printJson, printTable, type Style } from '#cli/output.ts';
-import { inspectRun, type PartStatus } from '#cli/services/inspect-run.ts';
-import { readRunInfo, type RunInfo, runningUp } from '#cli/services/run-state.ts';
+import { inspectRun, type PartStatus } from '../inspect-run.ts';
+import { readRunInfo, type RunInfo, runningUp } from '#cli/run-state.ts';
 import { findRunFile } from '#cli/target.ts';
 import { agoWords } from '#cli/text.ts';
 

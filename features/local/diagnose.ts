@@ -25,11 +25,12 @@ import {
   findTemporalBinary,
 } from '@tempoclaw/dev-services';
 import { askApi, connectionTo } from './reach.ts';
-import type { RunInfo } from './run-state.ts';
-import { readRunInfo, runningUp } from './run-state.ts';
+import type { RunInfo } from '#cli/run-state.ts';
+import { readRunInfo, runningUp } from '#cli/run-state.ts';
 import { durabilityCheck } from './postgres/durability-check.ts';
 import { poolerCheck } from './postgres/pooler-check.ts';
-import { readKeptSchema, schemaProblemOf } from './postgres/schema.ts';
+import { schemaProblem, type SchemaPart } from '#store/postgres/migrate.ts';
+import { readKeptSchema } from './postgres/kept-schema.ts';
 import { OWN_POSTGRES } from './own-servers.ts';
 import { withSettingsInForce } from './settings-in-force.ts';
 
@@ -55,7 +56,10 @@ interface Check {
 /**
  * Runs every check. If a TempoClaw runs, it checks that one under its own settings; otherwise what a start would find.
  */
-export async function diagnose(own: Config): Promise<{ findings: Finding[]; config: Config }> {
+export async function diagnose(
+  own: Config,
+  features: readonly SchemaPart[],
+): Promise<{ findings: Finding[]; config: Config }> {
   const running = runningUp(own.stateDir) === undefined ? undefined : readRunInfo(own.stateDir);
   // The check of the API says why the API does not report its settings.
   const inForce = running?.api ? await withSettingsInForce(own).catch(() => undefined) : undefined;
@@ -73,7 +77,7 @@ export async function diagnose(own: Config): Promise<{ findings: Finding[]; conf
       remedy: `Free at least ${MIN_FREE_BYTES / 1_048_576} MB, or move --state-dir.`,
       look: () => checkDisk(config.stateDir),
     },
-    postgresCheck(config, running?.database_url ?? config.database.url),
+    postgresCheck(config, running?.database_url ?? config.database.url, features),
     ...ownDatabaseChecks(config),
     temporalCheck(config, running),
     { check: 'Python', look: checkPython },
@@ -122,7 +126,11 @@ async function checkDisk(stateDir: string): Promise<string> {
   throw new Error(detail);
 }
 
-function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
+function postgresCheck(
+  { stateDir }: Config,
+  url: string | undefined,
+  features: readonly SchemaPart[],
+): Check {
   if (url === undefined)
     return {
       check: 'Postgres',
@@ -130,7 +138,7 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
       async look() {
         // The npm package installs it at the first start.
         if (!existsSync(onDemandPackages('postgres').locks)) findPostgresPackage(OWN_POSTGRES.urlSetting);
-        const kept = await readKeptSchema(stateDir);
+        const kept = await readKeptSchema(stateDir, features);
         if (kept.state === 'unusable')
           return [finding('Postgres', 'missing', `${stateDir}: ${kept.problem}`, OTHER_DATABASE)];
         return `embedded; started by \`tempoclaw up\`${kept.state === 'older' ? ', which upgrades it' : ''}`;
@@ -143,7 +151,7 @@ function postgresCheck({ stateDir }: Config, url: string | undefined): Check {
     remedy: 'Check DATABASE_URL and that the server runs, or unset it to use the embedded Postgres.',
     async look() {
       const { version, skewMs } = await askPostgres(url, TIMEOUT_MS);
-      const problem = await schemaProblemOf(url);
+      const problem = await schemaProblem(url, features);
       if (problem !== undefined)
         return [finding('Postgres', 'missing', `${shown}: ${problem}`, OTHER_DATABASE)];
       return [clock('Postgres', `${shown}, version ${version}`, skewMs, 0)];

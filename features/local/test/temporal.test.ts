@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { childEnvironment, commandFolders, userCacheDir } from '#config';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
-import { OWN_TEMPORAL, refuseUi } from '#cli/services/own-servers.ts';
+import { OWN_TEMPORAL, refuseUi } from '../own-servers.ts';
 import { nextFreePort } from '@tempoclaw/dev-services/processes';
 import { obtainTemporalBinary, registerSearchAttributes, startTemporalServer } from '@tempoclaw/dev-services';
 import { eventually } from '#test/support/processes.ts';

@@ -1,12 +1,13 @@
 /** Implements `tempoclaw doctor`: it says what is there, what is missing, and what to do about it. */
-import type { Command } from 'commander';
 import { dirname } from 'node:path';
 import { ConfigError, describe, loadConfig } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
 import { EXIT, type ExitCode } from '#cli/cli-error.ts';
+import type { CommandModule } from '#cli/commands.ts';
 import { createOutput, printJson, type Style } from '#cli/output.ts';
-import { diagnose } from '#cli/services/diagnose.ts';
-import { type Finding, finding } from '#cli/services/finding.ts';
+import type { SchemaPart } from '#store/postgres/migrate.ts';
+import { diagnose } from '../diagnose.ts';
+import { type Finding, finding } from '../finding.ts';
 import { findRunFile } from '#cli/target.ts';
 
 interface DoctorOptions {
@@ -15,10 +16,13 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
-export function register(command: Command): void {
-  command.action(async (options: DoctorOptions) => {
-    process.exitCode = await doctor(options);
-  });
+export function commandsFor(features: readonly SchemaPart[]): CommandModule {
+  return {
+    register: (command) =>
+      command.action(async (options: DoctorOptions) => {
+        process.exitCode = await doctor(options, features);
+      }),
+  };
 }
 
 const MARKS: Readonly<Record<Finding['status'], readonly [string, Style]>> = {
@@ -28,9 +32,12 @@ const MARKS: Readonly<Record<Finding['status'], readonly [string, Style]>> = {
   missing: ['✘', 'red'],
 };
 
-async function doctor({ json = false, ...flags }: DoctorOptions): Promise<ExitCode> {
+async function doctor(
+  { json = false, ...flags }: DoctorOptions,
+  features: readonly SchemaPart[],
+): Promise<ExitCode> {
   const out = createOutput(process.stdout);
-  const { findings, settings } = await examine(flags);
+  const { findings, settings } = await examine(flags, features);
   const healthy = findings.every((one) => one.status !== 'missing');
   if (json) {
     printJson(out, { healthy, findings, settings });
@@ -46,17 +53,20 @@ async function doctor({ json = false, ...flags }: DoctorOptions): Promise<ExitCo
   return healthy ? EXIT.ok : EXIT.failed;
 }
 
-async function examine(flags: {
-  config?: string;
-  stateDir?: string;
-}): Promise<{ findings: Finding[]; settings: string[] }> {
+async function examine(
+  flags: { config?: string; stateDir?: string },
+  features: readonly SchemaPart[],
+): Promise<{ findings: Finding[]; settings: string[] }> {
   try {
     const config = loadConfig({ flags });
     const run = findRunFile(flags.stateDir ?? clientEnvironment().stateDir, process.cwd());
-    const { findings, config: seen } = await diagnose({
-      ...config,
-      stateDir: run === undefined ? config.stateDir : dirname(run.path),
-    });
+    const { findings, config: seen } = await diagnose(
+      {
+        ...config,
+        stateDir: run === undefined ? config.stateDir : dirname(run.path),
+      },
+      features,
+    );
     return { findings, settings: describe(seen) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -5,20 +5,25 @@ import { readInstallation } from '#store/installation-store.ts';
 import { createPool } from '#store/postgres/pool.ts';
 import { claimNamespace } from '#temporal/installation.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
-import { keepSchemaMark, migrateSchema } from './schema.ts';
+import { migrate, type SchemaPart } from '#store/postgres/migrate.ts';
+import { keepSchemaMark } from './kept-schema.ts';
 import type { Step } from '@tempoclaw/dev-services/steps';
 import { connectionTo } from '../reach.ts';
-import type { PublishedInfo } from '../run-state.ts';
+import type { PublishedInfo } from '#cli/run-state.ts';
 import { registerSearchAttributes } from '@tempoclaw/dev-services';
 
 /** Must run when the database is there. */
-export function migrationStep(config: Config, info: Pick<PublishedInfo, 'database_url'>): Step {
+export function migrationStep(
+  config: Config,
+  info: Pick<PublishedInfo, 'database_url'>,
+  features: readonly SchemaPart[],
+): Step {
   return {
     key: 'migrations',
     title: 'Database schema',
     async run() {
-      const ran = await migrateSchema(info.database_url);
-      if (config.database.url === undefined) await keepSchemaMark(config.stateDir);
+      const ran = await migrate(info.database_url, features);
+      if (config.database.url === undefined) await keepSchemaMark(config.stateDir, features);
       return ran.length === 0 ? 'up to date' : `brought up to date, ${ran.length} steps`;
     },
   };

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { backUp, endUpgrade, finishRestore, restoreNewest } from '#cli/services/upgrade-backup.ts';
+import { backUp, endUpgrade, finishRestore, restoreNewest } from '../upgrade-backup.ts';
 
 describe('DU-5 a backup before an upgrade', () => {
   let folder: string;
