@@ -91,6 +91,32 @@ describe('IN-7 runs in the console', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('DU-9 undoes a run: shows what can be reversed and what cannot, and reverses it in a run of its own', async () => {
+    const turn = await run(
+      'undone',
+      'write_file {"path":"<b>.md","content":"A"}\nthen\ndatetime {}\nthen\nexec {"command":"true"}',
+    );
+    const { page, complaints } = await open(`runs/${turn}`);
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    const plan = page.getByRole('dialog', { name: 'Undo this run' });
+    const calls = plan.getByRole('list', { name: 'What happens to each call' }).getByRole('listitem');
+    await calls.nth(2).waitFor();
+    const words = await calls.allInnerTexts();
+    assert.match(words[0] ?? '', /^exec .*\s+cannot be reversed/s);
+    assert.match(words[1] ?? '', /^datetime .*\s+changed nothing/s);
+    assert.match(words[2] ?? '', /^write_file .*<b>\.md.*\s+can be reversed by restore_file/s);
+    await assertAccessible(page);
+    await plan.getByRole('button', { name: 'Reverse 1 call' }).click();
+    await page.waitForURL((url) => /runs\/turn_/.test(url.href) && !url.href.includes(turn));
+    await sees(page, /completed/, /restore_file/);
+    await page.goto(`${stack.url}/runs/${turn}`);
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await calls.getByText('is reversed').waitFor();
+    assert.ok(await plan.getByRole('button', { name: 'Reverse 0 calls' }).isDisabled());
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
   it('shows which files a step and its calls have changed', async () => {
     const turn = await run(
       'writes',

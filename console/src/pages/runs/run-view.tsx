@@ -16,6 +16,7 @@ import { VirtualList } from '../../components/virtual-list.tsx';
 import { LiveSteps } from './live-steps.tsx';
 import { createStepList } from './step-list.ts';
 import { StepPanel } from './step-panel.tsx';
+import { UndoButton } from './undo-button.tsx';
 import { isOpen, rowsOf, spanOf, type TimelineRow, type Turn } from './timeline.ts';
 
 const TICK_MS = 1_000;
@@ -133,6 +134,7 @@ function RunHead({ turn }: { readonly turn: Turn }) {
         <input {...other} aria-label="The id of another run" />
         <button type="submit">Compare</button>
       </form>
+      <UndoButton turn={turn} />
       <CopyAs name="GET /v1/turns/{id}/steps" parts={{ params: { id } }} command={['turns', 'steps', id]} />
     </>
   );
