@@ -224,6 +224,16 @@ describe('security and ask', () => {
       assert.equal(judgeCommand(command, UNATTENDED).decision, 'deny', command);
   });
 
+  test('words with many values make a bounded number of commands, and what is denied stays so', () => {
+    for (const values of ['{a,b} ', '{1..9} ', 'x{a,b,c}y ']) {
+      const many = `ls ${values.repeat(3_000)}`;
+      const { decision, rule, command_words: commands } = judgeCommand(many, DEFAULT_RULES);
+      assert.deepEqual([decision, rule], ['ask', 'unparsable'], values);
+      assert.ok(commands.flat().length < 60_000, values);
+      assert.equal(judgeCommand(`${many}; rm -rf /`, DEFAULT_RULES).decision, 'deny', values);
+    }
+  });
+
   test('a text that is too long is asked about, or denied where nobody is', () => {
     const command = `echo ${'a'.repeat(70_000)}`;
     assert.equal(judgeCommand(command, DEFAULT_RULES).decision, 'ask');

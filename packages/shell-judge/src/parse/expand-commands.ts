@@ -6,6 +6,9 @@ import { unwrapCommand } from './unwrap-command.ts';
 /** Greatest nesting of wrappers and scripts. */
 const MAX_NESTING = 12;
 const MAX_EXPANDED = 4000;
+/** Words of all variants: each value of a word makes one, so `{a,b}` a thousand times would make a million words. */
+const MAX_VARIANT_WORDS = 20_000;
+const TOO_LONG = 'the command is too deep or too long to be judged';
 
 /** `problem` is the first of all problems. */
 export function expandCommands(source: string): ParsedShell {
@@ -13,6 +16,7 @@ export function expandCommands(source: string): ParsedShell {
   const functions = new Set<string>();
   const marks = new Set<ShellMark>();
   let problem: string | null = null;
+  let variantWords = 0;
 
   const addScript = (text: string, via: readonly string[], depth: number): void => {
     const parsed = parseShell(text);
@@ -23,16 +27,27 @@ export function expandCommands(source: string): ParsedShell {
   };
   const addCommand = (command: ShellCommand, depth: number, isVariant = false): void => {
     if (depth > MAX_NESTING || found.length >= MAX_EXPANDED) {
-      problem ??= 'the command is too deep or too long to be judged';
+      problem ??= TOO_LONG;
       return;
     }
     found.push(command);
-    if (!isVariant) for (const each of variantsOf(command)) addCommand(each, depth, true);
+    if (!isVariant) addVariants(command, depth);
     const inner = unwrapCommand(command);
     for (const each of inner.commands) addCommand(each, depth + 1);
     for (const script of inner.scripts) {
       if (!script.isLiteral) marks.add('unknown_script');
       addScript(script.text, script.via, depth + 1);
+    }
+  };
+  // The commands themselves are judged also when there are too many variants.
+  const addVariants = (command: ShellCommand, depth: number): void => {
+    for (const each of variantsOf(command)) {
+      variantWords += each.words.length;
+      if (variantWords > MAX_VARIANT_WORDS) {
+        problem ??= TOO_LONG;
+        return;
+      }
+      addCommand(each, depth, true);
     }
   };
   addScript(source, [], 0);
@@ -43,13 +58,11 @@ export function expandCommands(source: string): ParsedShell {
  * `for c in test install; do npm $c; done`: the command once for each further value of its words, so that all rules see
  * every value. An empty value is no word unless it is quoted.
  */
-function variantsOf(command: ShellCommand): readonly ShellCommand[] {
-  return command.words.flatMap((word, at) =>
-    (word.choices ?? [])
-      .filter((value) => value !== word.value)
-      .map((value) => {
-        const own = value === '' && word.text.startsWith('$') ? [] : [{ ...word, value }];
-        return { ...command, words: [...command.words.slice(0, at), ...own, ...command.words.slice(at + 1)] };
-      }),
-  );
+function* variantsOf(command: ShellCommand): Generator<ShellCommand> {
+  for (const [at, word] of command.words.entries())
+    for (const value of word.choices ?? []) {
+      if (value === word.value) continue;
+      const own = value === '' && word.text.startsWith('$') ? [] : [{ ...word, value }];
+      yield { ...command, words: [...command.words.slice(0, at), ...own, ...command.words.slice(at + 1)] };
+    }
 }
