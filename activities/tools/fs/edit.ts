@@ -115,14 +115,16 @@ function replaced(old: Buffer, args: Input, word: string): { bytes: Buffer; coun
 
 /** Says why a text that looks right may not be found. */
 function hint(old: Buffer, text: string, word: string): string {
+  // Compare bytes: Node aborts when it looks in a Buffer for a text with half of a surrogate pair.
+  const has = (part: string): boolean => old.includes(Buffer.from(part));
   if (hasPlaceholder(text))
     return `: [REDACTED] stands for a secret that is hidden from you; choose a text without it`;
-  if (!text.includes('\r') && old.includes(text.replaceAll('\n', '\r\n')))
+  if (!text.includes('\r') && has(text.replaceAll('\n', '\r\n')))
     return `: its lines end in CRLF; write \\r\\n for the line breaks of ${word} and of its replacement`;
-  if (text.includes('\r') && old.includes(text.replaceAll('\r\n', '\n')))
+  if (text.includes('\r') && has(text.replaceAll('\r\n', '\n')))
     return `: its lines end in LF alone; write \\n for the line breaks of ${word}`;
   const trimmed = text.trim();
-  if (trimmed !== text && trimmed !== '' && old.includes(trimmed))
+  if (trimmed !== text && trimmed !== '' && has(trimmed))
     return `: it is there with other white space around it; read the file and copy it exactly`;
   return '';
 }

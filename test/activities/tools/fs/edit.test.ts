@@ -112,6 +112,15 @@ describe('TL edit beyond upstream', () => {
     assert.match(space.ok ? '' : space.message, /other white space/);
   });
 
+  test('half of a surrogate pair is not found', async (t) => {
+    const bench = await withFile(t, 'x 🙂 y');
+    for (const old of ['\ud83d', '\ude42', ' \ud83d ']) {
+      const result = await bench.run(tool, { path: 'f.txt', old_string: old, new_string: 'z' });
+      assert.match(result.ok ? '' : result.message, /^old_string not found in file/);
+    }
+    assert.equal(await readFile(join(bench.workspace, 'f.txt'), 'utf8'), 'x 🙂 y');
+  });
+
   test('what would be nothing or too much is refused', async (t) => {
     const bench = await withFile(t, 'ab'.repeat(100_000));
     const same = await bench.run(tool, { path: 'f.txt', old_string: 'a', new_string: 'a' });
