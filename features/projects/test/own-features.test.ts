@@ -1,12 +1,14 @@
 /** Features from a folder of the installation: loaded, or left out with what is wrong (IN-12). */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type pg from 'pg';
 import { migrate, missingMigrations, schemaProblem } from '#store/postgres/migrate.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
+import { childEnvironment } from '#config';
 import type { Feature } from '#domain/feature.ts';
 import { loadOwnFeatures } from '../../own-features.ts';
 import { checkFeatures } from '../check-features.ts';
@@ -167,6 +169,33 @@ describe('IN-12 a feature of one’s own', () => {
     const tool = `{ name: 'exec', description: 'd', group: 'other', replay: 'once', input: {} }`;
     assert.match(await found(`tools: [async () => ({ tool: ${tool} })]`), /both named exec/);
     assert.equal(await found(`routes: []`), '');
+  });
+});
+
+describe('IN-12 commands of a feature of one’s own', () => {
+  const help = (env: Readonly<Record<string, string>>): string =>
+    execFileSync(process.execPath, [join(import.meta.dirname, '../../../bin/tempoclaw.js'), '--help'], {
+      cwd: parent,
+      encoding: 'utf8',
+      env: { ...childEnvironment({}), ...env },
+    });
+
+  it('are there for who names the folder, and files that somebody else made are not run', () => {
+    const command = `{ group: 'Talk:', name: 'jot', summary: 'jots', load: async () => ({ register() {} }) }`;
+    const ran = join(parent, 'ran');
+    write(
+      'notes/feature.ts',
+      `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(ran)}, '');\n` +
+        manifest(`name: 'notes', summary: 'Notes.', commands: [${command}]`),
+    );
+    // As a folder that was cloned may have it. No `up` holds it.
+    mkdirSync(join(parent, '.tempoclaw'));
+    const run = { api: 'http://127.0.0.1:1', features: folder };
+    writeFileSync(join(parent, '.tempoclaw/run.json'), JSON.stringify(run));
+    assert.doesNotMatch(help({}), /jots/);
+    assert.ok(!existsSync(ran));
+    assert.match(help({ TEMPOCLAW_FEATURES: folder }), /jot +jots/);
+    assert.ok(existsSync(ran));
   });
 });
 
