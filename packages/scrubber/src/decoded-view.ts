@@ -8,11 +8,12 @@ import { createView, type DecodedView } from './view-builder.ts';
 /** A continuation byte of UTF-8 in percent encoding. */
 const MORE = '%[89abAB][0-9a-fA-F]';
 /**
- * Group 1: a line's end, with the indent of the next line; 2: a character after a backslash; 3: one of several bytes.
+ * Group 1: a line's end, with the indent of the next line, and the sign before it in mail; 2: a character after a
+ * backslash; 3: one of several bytes.
  */
 const ESCAPE = new RegExp(
   [
-    String.raw`((?:\r?\n|(?:\\r)?\\n)[ \t]{0,64}|\\r)`,
+    String.raw`((?:=?\r?\n|(?:\\r)?\\n)[ \t]{0,64}|\\r)`,
     String.raw`\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\([^\n])`,
     `(%[c-dC-D][0-9a-fA-F]${MORE}|%[eE][0-9a-fA-F]${MORE}${MORE}|%[fF][0-7]${MORE}${MORE}${MORE})`,
     '%[0-9a-fA-F]{2}',

@@ -19,6 +19,8 @@ export function encodedForms(value: string): readonly EncodedForm[] {
   const padded = bytes.toString('base64');
   const bare = padded.replace(/=+$/, '');
   const whole = [value, hex, hex.toUpperCase(), padded, bare, urlSafe(padded), urlSafe(bare)];
+  // As a shell prints it that traces its commands.
+  if (value.includes("'")) whole.push(value.replaceAll("'", "'\\''"));
   if (value.includes(' ')) whole.push(value.replaceAll(' ', '+'));
   const cores = bytes.length < MIN_CORE ? [] : [0, 1, 2].map((lead) => core(bytes, lead));
   return [

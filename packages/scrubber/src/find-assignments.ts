@@ -8,14 +8,17 @@ import { type SecretName, secretNameOf } from './secret-names.ts';
 import { secretParts } from './secret-parts.ts';
 
 const MAX_NAME = 96;
-const SEPARATOR = /[:=]/g;
+/** Includes the fullwidth forms of Chinese and Japanese text. */
+const SEPARATOR = /[:=：＝]/g;
 
 export function findAssignments(text: string, out: Redaction[]): void {
   SEPARATOR.lastIndex = 0;
   for (let hit = SEPARATOR.exec(text); hit; hit = SEPARATOR.exec(text)) {
     const name = nameBefore(text, hit.index);
     if (!name) continue;
-    const value = valueAfter(text, hit.index);
+    const operator = expansion(text, hit.index);
+    if (operator === 'message') continue;
+    const value = valueAfter(text, operator === 'default' ? hit.index + 1 : hit.index);
     if (!value) continue;
     const shape = { ...value, wholeLine: name.startsLine && endsLine(text, value) };
     if (isCall(text, value)) continue;
@@ -38,6 +41,8 @@ function nameBefore(text: string, separator: number): FoundName | undefined {
   const start = nameStart(text, end);
   if (start === end) return undefined;
   const name = text.slice(start, end);
+  // The user of an address: `https://x-access-token:…@host`. Its password has a pattern.
+  if (text[separator] === ':' && text.endsWith('://', start) && separator === end) return undefined;
   if (text[start - 1] === '/' && text[separator] === ':' && isMount(text, start, separator)) return undefined;
   const secret = secretNameOf(withWordBefore(text, start, name)) ?? typedName(text, separator, start);
   if (!secret) return undefined;
@@ -56,13 +61,18 @@ function isMount(text: string, start: number, separator: number): boolean {
   return text[separator + 1] === '/' || /\/etc\/passwd-?$/.test(text.slice(start - 5, separator));
 }
 
-/** Skips back over blanks, a bracket, a quote and the backslashes that escape it. */
+/**
+ * Skips back over the rest of an operator (`?=`, `||=`), blanks, Markdown's bold, a bracket, a quote and the backslashes
+ * that escape it.
+ */
 function nameEnd(text: string, separator: number): number {
   let at = separator;
-  const min = separator - 4;
-  while (at > min && (text[at - 1] === ' ' || text[at - 1] === '\t')) at--;
+  if (text[separator] === '=') while (at > separator - 2 && /[?|]/.test(text[at - 1] ?? '')) at--;
+  const min = at - 4;
+  while (at > min && /[ \t\u00a0\u3000]/.test(text[at - 1] ?? '')) at--;
+  if (text[at - 1] === '*' && text[at - 2] === '*') at -= 2;
   if (text[at - 1] === ']') at--;
-  if (text[at - 1] === '"' || text[at - 1] === "'" || text[at - 1] === '`') {
+  if (/["'`”]/.test(text[at - 1] ?? '')) {
     at--;
     for (let remaining = 4; remaining > 0 && text[at - 1] === '\\'; remaining--) at--;
   }
@@ -111,6 +121,14 @@ function isCall(text: string, value: Value): boolean {
   return (
     !value.quoted && text[value.end] === '(' && /^[A-Za-z_$][\w$.]*$/.test(text.slice(value.start, value.end))
   );
+}
+
+/** What follows the name in a shell's `${PASSWORD:-default}` and `${PASSWORD:?message}`. */
+function expansion(text: string, separator: number): 'default' | 'message' | undefined {
+  const operator = text[separator + 1] ?? '';
+  if (text[separator] !== ':' || !/[-=?+]/.test(operator)) return undefined;
+  if (!/\$\{\w{1,96}$/.test(text.slice(Math.max(0, separator - 98), separator))) return undefined;
+  return operator === '-' || operator === '=' ? 'default' : 'message';
 }
 
 function endsLine(text: string, value: Value): boolean {

@@ -65,6 +65,24 @@ const FORMS: readonly NamedForm[] = [
     isCode: true,
     value: /(?:[^\s%&"'<>\\]|%(?!2[026])[0-9A-Fa-f]{2}){4,4096}/y,
   },
+  // setPassword("VALUE"), .password("VALUE")
+  {
+    needs: ['("', "('"].map(neededText),
+    pattern:
+      /(?<!\w)((?:set|with)[A-Z]\w{2,40}|password|passwd|passphrase|api_?[kK]ey|(?:access|secret|private)_?[kK]ey|(?:client|app)_?[sS]ecret|(?:access|auth|bearer)_?[tT]oken)\((["'])/g,
+  },
+  // ["password", "VALUE"], unless that is a list of names
+  {
+    needs: [`",`, `',`].map(neededText),
+    pattern:
+      /["']([A-Za-z][\w-]{2,40})["'],\s{0,8}(["'])(?=[^\s"']{0,64}\d)(?![^\s"']{0,64}(?:pass|token|secret|key|auth|cred))/gi,
+  },
+  // | password | VALUE |, and rows of psql and Vault: password  VALUE
+  {
+    needs: [' |', '  ', '\t'].map(neededText),
+    pattern:
+      /(?:^|\n|\|)[ \t]{0,16}(?:\*\*|`)?([A-Za-z][\w.-]{1,40})(?:\*\*|`)?(?:[ \t]{1,40}\|[ \t]{1,40}(`)?|(?:[ ]{2,40}|\t)(?=\S{8,512}[ \t]{0,40}(?:\r?\n|$)))(?=\S{0,64}\d)(?=\S{0,64}[A-Za-z])/g,
+  },
   // The API key is VALUE
   {
     needs: [' is', ' was', ' to'].map(neededText),

@@ -6,10 +6,14 @@
 import { createView, type DecodedView } from './view-builder.ts';
 
 const ESC = String.raw`(?:\x1b|\\{1,8}(?:[uU]001[bB]|[xX]1[bB]|033|e)|\^\[)`;
-/** CSI (colours), OSC (links, titles) and character sets (ECMA-48); also colours whose ESC a log has lost. */
+/**
+ * CSI (colours), OSC (links, titles) and character sets (ECMA-48); also colours whose ESC a log has lost, and signs
+ * without a width.
+ */
 const TERMINAL = [
   String.raw`${ESC}(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,256}(?:\x07|${ESC}\\{1,8})|[()][0-9A-B])`,
   String.raw`\[\d{1,3}(?:;\d{1,3}){0,8}m`,
+  String.raw`[\u00ad\u200b\u2060\ufeff]`,
 ].join('|');
 const ESCAPED = [
   String.raw`\\{1,8}(?:[nrtfbv /_=:@.-]|[uU][0-9a-fA-F]{4}|[xX][0-9a-fA-F]{2})`,

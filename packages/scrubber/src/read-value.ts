@@ -13,9 +13,15 @@ export interface Value {
 /** Longer values are cut by the next scan step; no legitimate value is longer on one line. */
 const MAX_VALUE = 16_384;
 
-/** Group 1: blanks; 2: a quote, which may be the first one of a list in JSON; 3: a scheme. */
-const OPENING =
-  /(?:[=:]?[=>]?)([ \t]{0,8})(?:(?<=:[ \t]{0,8})\[\s{0,8}(?=\\{0,4}["'`]))?(\\{1,4}["'`]|["'`])?((?:bearer|basic|token|bot|api-?key|ssws|splunk|geniekey|oauth|negotiate)[ \t]{1,4})?/iy;
+/** Marks between a separator and a value: the end of bold type in Markdown and HTML, a type in YAML. */
+const MARKS = String.raw`(?:\*{1,2}|__|</(?:b|strong|em|i)>)?`;
+/** Group 1: blanks. After a quoted name and a colon they include line ends, as in JSON. */
+const BLANKS = String.raw`((?<=["'][ \t]{0,4}:)\s{1,64}(?=["'])|[ \t\u00a0\u3000]{0,8})(?:!!str[ \t]{1,4})?`;
+/** Group 2: a quote, which may be the first one of a list in JSON, or have the prefix of a language. */
+const QUOTE = String.raw`(?:(?<=:[ \t]{0,8})\[\s{0,8}(?=\\{0,4}["'\x60]))?(?:[bBfFuU@]{1,2}(?=["']))?(\\{1,4}["'\x60]|"{3}|'{3}|["'\x60])?`;
+/** Group 3: the scheme of a header. */
+const SCHEME = String.raw`((?:bearer|basic|token|bot|api-?key|ssws|splunk|geniekey|oauth|negotiate)[ \t]{1,4})?`;
+const OPENING = new RegExp(`[=:]?[=>]?${MARKS}${BLANKS}${QUOTE}${SCHEME}`, 'iy');
 const BARE = /[^\s"'`<>,;&(){}\\]{1,16384}/y;
 /** YAML's block: the value is the next line. */
 const BLOCK = /[|>][+-]?[ \t]*\r?\n[ \t]{1,64}(?=\S)/y;
@@ -77,7 +83,7 @@ function closing(text: string, start: number, quote: string): number {
     const char = text[at];
     if (char === '\n') return at;
     // Inside an escaped string (`{\"password\":\"…\"}`) the closing quote is escaped too.
-    if (quote.length > 1) {
+    if (quote.startsWith('\\')) {
       if (char === '\\' && /^\\{1,4}["'`]/.test(text.slice(at, at + 5))) return at;
     } else if (char === '\\') at++;
     else if (char === mark) return at;

@@ -69,8 +69,10 @@ export function registerValues(values: Iterable<string | ValueToRegister>): Regi
     hasCredentials = true;
     for (const { text, isCore } of encodedForms(value)) {
       add(text, kind, isCore);
-      // The form in a text whose lines were joined.
+      // The form in a text whose lines were joined, and whose escapes were decoded: the value may look like one.
       add(text.replace(/\r?\n[ \t]*/g, ''), kind, isCore);
+      const decoded = isCore ? '' : (decodedView(text)?.text ?? '');
+      if (decoded.length >= MIN_CREDENTIAL) add(decoded, kind, isCore);
     }
   }
   return { size: seen.size, forms: indexForms([...forms.values()]), hasCredentials, longest };

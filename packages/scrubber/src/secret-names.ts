@@ -22,7 +22,7 @@ function ending(words: string): RegExp {
 }
 
 const PASSWORD = ending(
-  '[a-z0-9]*(?:password|passwd|passphrase|passcode|passwort|kennwort|contrasena|wachtwoord)|passe|(?:db|ssh|user|root|admin|my|mysql|pg|smtp|mail|ftp|redis|rabbitmq|key|store)?(?:pass|pwd)|[a-z]+_pw|requirepass|masterauth',
+  '[a-z0-9]*(?:pass_?word|passwd|passphrase|passcode|passwort|kennwort|contrasena|wachtwoord)|passe|(?:db|ssh|user|root|admin|my|mysql|pg|smtp|mail|ftp|redis|rabbitmq|key|store)?(?:pass|pwd)|[a-z]+_pw|requirepass|masterauth',
 );
 const TOKEN = ending('[a-z0-9]*token|jwt|psk|bearer|bearer_auth|authorization|auth_data|authdata');
 const SECRET = ending(
@@ -34,7 +34,7 @@ const KEY = ending(
   `(?:${STRONG_KEYS})_?keys?|[a-z0-9]*(?:apikey|accesskey|privatekey|secretkey|authkey|masterkey|encryptionkey)|client_?key_?data|key_?data`,
 );
 const WEAK = ending(
-  'auth|_auth|credentials?|http_auth|basic_auth|(?:client|root|write|read|server|user)_key',
+  'auth|_auth|pw|credentials?|http_auth|basic_auth|(?:client|root|write|read|server|user)_key',
 );
 const PHRASE = ending('mnemonic|seed_phrase|recovery_phrase|secret_phrase');
 const CONNECTION = ending('connection_?string|conn_?str(?:ing)?|dsn');
@@ -59,7 +59,7 @@ const ENV_VIRTUAL = /^VIRTUAL_(?!ENV(?:_|$))[A-Z0-9_]+$/;
 
 /** Checked first, because most names contain none of these. */
 const TELLING =
-  /pass|pwd|_pw|_pat$|psk|kennwort|contrasena|wachtwoord|secret|token|key|auth|cred|bearer|jwt|mnemonic|phrase|conn|seed|private|dsn|ur[il]$|virtual/i;
+  /pass|pw|_pat$|psk|kennwort|contrasena|wachtwoord|secret|token|key|auth|cred|bearer|jwt|mnemonic|phrase|conn|seed|private|dsn|ur[il]$|virtual/i;
 
 /** Undefined when a value of this name is not secret as such. `name` has at most 96 characters. */
 export function secretNameOf(name: string): SecretName | undefined {

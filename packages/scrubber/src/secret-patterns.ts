@@ -36,7 +36,7 @@ const VENDORS: readonly SecretPattern[] = [
   shape('github', `github_pat_[A-Za-z0-9_]{20,}`, 'github_pat_'),
   shape('gitlab', `gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas|ffct)-[\\w-]{18,}(?:\\.[\\w-]+)*`, 'gl'),
   shape('aws', `(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])`, 'AKIA', 'ASIA', 'ABIA', 'ACCA'),
-  shape('slack', `xox[a-z](?:-(?=[\\w-]{0,60}\\d)[\\w-]{8,}|\\.[\\w.-]{10,})`, 'xox'),
+  shape('slack', `xox[a-z](?:-(?=[\\w-]{0,60}\\d)(?:[\\w-]|%2[BbFf]|%3[Dd]){8,}|\\.[\\w.-]{10,})`, 'xox'),
   shape('slack', `xapp-\\d-[\\w-]{10,}`, 'xapp-'),
   shape(
     'slack',
@@ -45,8 +45,8 @@ const VENDORS: readonly SecretPattern[] = [
   ),
   shape(
     'discord',
-    `https://(?:\\w{1,10}\\.)?discord(?:app)?\\.com/api/webhooks/\\d{5,}/[\\w-]{20,}`,
-    '/api/webhooks/',
+    `https://(?:\\w{1,10}\\.)?discord(?:app)?\\.com/api/(?:v\\d{1,2}/)?webhooks/\\d{5,}/[\\w-]{20,}`,
+    '/webhooks/',
   ),
   shape('discord', `[MNO][\\w-]{22,30}\\.[\\w-]{6,7}\\.[\\w-]{25,}`, '.'),
   shape('teams', `https://[\\w-]{1,63}\\.webhook\\.office\\.com/[\\w@/-]{20,}`, 'webhook.office.com'),
@@ -93,7 +93,7 @@ const VENDORS: readonly SecretPattern[] = [
   shape('tailscale', `tskey-[a-z]{2,10}-[\\w-]{16,}`, 'tskey-'),
   shape(
     'onepassword',
-    `(?:ops_eyJ[\\w-]{40,}|A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`,
+    `(?:ops_eyJ[\\w+/=-]{40,}|A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`,
     'ops_eyJ',
     'A3-',
   ),
@@ -124,6 +124,7 @@ const VENDORS: readonly SecretPattern[] = [
   shape('plaid', `access-(?:sandbox|development|production)-[0-9a-f-]{36}`, 'access-'),
   shape('flutterwave', `FLWSECK(?:_TEST)?-[A-Za-z0-9-]{12,}`, 'FLWSECK'),
   shape('dropbox', `sl\\.[\\w-]{100,}`, 'sl.'),
+  shape('goclaw', `goclaw_[0-9a-f]{32}(?![0-9a-f])`, 'goclaw_'),
   shape('tempoclaw', `tc_[0-9A-Za-z]{32,128}`, 'tc_'),
   shape('bedrock', `ABSK[A-Za-z0-9+/]{40,}={0,2}`, 'ABSK'),
   shape('bedrock', `bedrock-api-key-[A-Za-z0-9+/=]{20,}`, 'bedrock-api-key-'),
@@ -181,7 +182,12 @@ const SHAPES: readonly SecretPattern[] = [
     ':AA',
     '/bot',
   ]),
-  row('jwt', /(?<![\w-])eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]{0,}){1,3}/g, ['eyJ']),
+  // In a JWE with a direct key (RFC 7516) the second part is empty.
+  row(
+    'jwt',
+    /(?<![\w-])eyJ[\w-]{6,}\.(?:[\w-]{6,}(?:\.[\w-]{0,}){1,3}|\.[\w-]{10,}\.[\w-]{2,}\.[\w-]{16,})/g,
+    ['eyJ'],
+  ),
   // A private key (of any type) as base64, as in kubeconfig and CI variables; certificates differ in these bytes.
   row(
     'private_key',
@@ -191,7 +197,7 @@ const SHAPES: readonly SecretPattern[] = [
   // Only the password of a URL's user part. A reference such as ${PASS} or <password>, or `xxxxx`, is kept.
   row(
     'url_password',
-    /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@)[^\s/"'<>]{1,256}(?=@)/g,
+    /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:@/?#"'<>]{0,128}:)(?!\$(?:[{(]|[A-Za-z_]\w*@)|[<{]|\[REDACTED\]|(\S)\1*@(?![^\s/"'<>]{0,256}@))[^\s/"'<>]{1,256}(?=@)/g,
     ['://'],
   ),
   // The same in the syntax of Go's driver for MySQL: `user:…@tcp(host:3306)/db`, `user:…@/db`.
@@ -232,6 +238,16 @@ const SHAPES: readonly SecretPattern[] = [
     'command_line',
     /(?<=(?<!\S)(?:-u[ =]{0,2}|(?:--user|--proxy-user|-U)[ =]{1,2})["']?[\w.@-]{1,64}:)(?![$<{[]|(\S)\1*(?![^\s"']))[^\s"'@]{4,}/g,
     ['-u', '--user ', '--user=', '-U ', '-U=', '--proxy-user ', '--proxy-user='],
+  ),
+  row(
+    'command_line',
+    /(?<=(?<![\w-])https?(?:[ ][^\n|;&]{0,80})?[ ](?:-a|--auth)[ =]["']?[\w.@-]{1,64}:)(?![$<{[])[^\s"']{4,128}/g,
+    ['http'],
+  ),
+  row(
+    'command_line',
+    /(?<=(?<![\w-])gh[ ]secret[ ]set[ ](?:[^\n|;&]{0,200}[ ])?(?:-b|--body)[ =]["']?)(?![$<{[])[^\s"']{4,4096}/g,
+    ['gh secret'],
   ),
   row('command_line', /(?<=(?<!\S)sshpass[ ]{1,3}-p[ ]?["']?)(?![$<{[])[^\s"']{4,}/g, ['sshpass']),
   row(

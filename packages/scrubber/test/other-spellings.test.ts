@@ -1,7 +1,7 @@
 /** Secrets and look-alikes in spellings that the corpus does not have. Every value is made up. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { scrubText } from '@tempoclaw/scrubber';
+import { registerValues, scrubText } from '@tempoclaw/scrubber';
 
 const scrub = (text: string): string => scrubText(text).text;
 const [PASSWORD, KEY] = ['Fake1234pw', 'FAKE99aa88bb77cc'];
@@ -30,6 +30,30 @@ describe('a secret goes in each of these spellings', () => {
     [`EAAM${KEY.repeat(6)}`, KEY],
     [`> -----BEGIN PRIVATE KEY-----\n> ${LINE}\n> ${LINE.toLowerCase()}`, LINE.slice(8)],
     [`7: -----BEGIN PRIVATE KEY-----\n8: ${LINE}\n9: ${LINE}`, LINE],
+    [`**Password:** \`${PASSWORD}\``, PASSWORD],
+    [`<b>Password:</b> ${PASSWORD}`, PASSWORD],
+    [`| password | ${PASSWORD} |`, PASSWORD],
+    [`Key         Value\n---         -----\npassword    ${PASSWORD}\n`, PASSWORD],
+    [`{ "password" :\n    "${PASSWORD}" }`, PASSWORD],
+    [`password = """${PASSWORD}"""`, PASSWORD],
+    [`{'password': b'${PASSWORD}'}`, PASSWORD],
+    [`password：${PASSWORD}`, PASSWORD],
+    [`“password”: “${PASSWORD}”`, PASSWORD],
+    [`password:\u00a0${PASSWORD}`, PASSWORD],
+    [`DB_PASSWORD ?= ${PASSWORD}`, PASSWORD],
+    [`ENV["DB_PASSWORD"] ||= "${PASSWORD}"`, PASSWORD],
+    [`options.setPassword("${PASSWORD}")`, PASSWORD],
+    [`['password', '${PASSWORD}']`, PASSWORD],
+    [`passWord=${PASSWORD}`, PASSWORD],
+    [`http -a ann:${PASSWORD} x.test`, PASSWORD],
+    [`gh secret set DEPLOY_TOKEN --body "${KEY}"`, KEY],
+    ['postgres://u:p@ssw0rd1@db.test/app', 'ssw0rd1'],
+    [`https://canary.discord.com/api/v10/webhooks/123456789012345678/${KEY.repeat(3)}`, KEY],
+    [`d=xoxd-${KEY}%2B${PASSWORD}`, PASSWORD],
+    [`goclaw_${'fa4e'.repeat(8)}`, 'fa4e'],
+    [`eyJhbGciOiJkaXIifQ..${KEY}.${PASSWORD}.${KEY}${KEY}`, PASSWORD],
+    [`---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n${LINE}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`, LINE],
+    [`\u200bAKIA\u2060FAKE5TESTKEY7ABC`, 'KEY7ABC'],
     [` * -----BEGIN RSA PRIVATE KEY-----\n * ${LINE}\n * ${LINE}`, LINE],
   ];
   for (const [text, secret] of forms)
@@ -38,6 +62,25 @@ describe('a secret goes in each of these spellings', () => {
       assert.ok(!scrubbed.includes(secret) && scrubbed.includes('[REDACTED]'), scrubbed);
       assert.equal(scrub(scrubbed), scrubbed);
     });
+});
+
+test('the host of an address stays whatever its user is called', () => {
+  const scrubbed = scrub(`origin https://x-access-token:${PASSWORD}@git.test/a.git (fetch)`);
+  assert.equal(scrubbed, 'origin https://x-access-token:[REDACTED]@git.test/a.git (fetch)');
+});
+
+describe('a registered value goes in each of these forms', () => {
+  const value = `it's \\a\n${KEY}`;
+  const registered = registerValues([value]);
+  for (const [form, text] of [
+    ['trace of a shell', value.replaceAll("'", `'\\''`)],
+    ['lines of a terminal', value.replaceAll('\n', '\r\n')],
+    ['mail', value.replace(KEY, `FAKE99aa=\n${KEY.slice(8)}`)],
+    ['invisible signs', value.replace(KEY, `FAKE99aa\u200b${KEY.slice(8)}`)],
+  ] as const)
+    test(form, () =>
+      assert.equal(scrubText(`before ${text} after`, registered).text, 'before [REDACTED] after'),
+    );
 });
 
 describe('what only looks like one stays', () => {
@@ -54,6 +97,16 @@ describe('what only looks like one stays', () => {
     'Authorization: ApiKey <key>',
     'passwort: erforderlich',
     'rate limit test_deadbeef',
+    '${PASSWORD:?is missing}',
+    '${DB_PASSWORD:-default}',
+    'A file that starts with -----BEGIN PRIVATE KEY----- is refused.',
+    'const [START, END] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];',
+    '["password", "password2", "token"]',
+    '| password | required |',
+    'gh auth token | sha256sum',
+    'password    string\ntoken       optional\n',
+    'await page.getByLabel("Password").fill(password)',
+    'password: **required**',
     '-----BEGIN PUBLIC KEY-----\n> MIIBfakefakefake',
   ])
     test(JSON.stringify(text), () => assert.equal(scrub(text), text));
