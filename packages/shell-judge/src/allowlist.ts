@@ -1,5 +1,6 @@
 /** What may run without asking: an owner's globs, and entries that a person's “always” stored. */
 import { matchGlob } from './glob/match-glob.ts';
+import { setsOnlyHarmless } from './safe/harmless-variables.ts';
 import type { ShellCommand } from './shell-command.ts';
 
 /** The file that a name starts. */
@@ -83,7 +84,7 @@ function escaped(char: string): string {
  * folder of PATH, `./gh` – is another program.
  */
 export function isStored(command: ShellCommand, stored: readonly string[], resolve: ResolveProgram): boolean {
-  if (stored.length === 0 || !isPlain(command)) return false;
+  if (stored.length === 0 || command.assignments.length > 0 || !isPlain(command)) return false;
   const [name = '', ...args] = command.words.map((word) => word.value);
   const program = resolve(name);
   return program !== null && stored.includes(formatEntry({ ...program, args }));
@@ -94,10 +95,12 @@ const SYSTEM_FOLDER = /^(?:\/usr)?\/s?bin\/(?=[\w.+-]+$)/;
 
 /**
  * An owner's entry covers the command; a bare program name covers it with any arguments. A program of a system folder is
- * also meant by its name alone: `ls` covers `/usr/bin/ls`, and not `./ls`. Unknown words match nothing.
+ * also meant by its name alone: `ls` covers `/usr/bin/ls`, and not `./ls`. Unknown words match nothing. Variables that
+ * change nothing but the program's language, mode or output are no part of what an entry covers.
  */
 export function isListed(command: ShellCommand, allowlist: readonly string[]): boolean {
-  if (!isPlain(command)) return false;
+  if (!isPlain(command) || !setsOnlyHarmless(command)) return false;
+  if (command.words.length === 0) return command.assignments.length > 0;
   const [program = '', ...args] = command.words.map((word) => word.value);
   return [program, program.replace(SYSTEM_FOLDER, '')].some((name) => {
     const line = [name, ...args].join(' ');
@@ -105,13 +108,11 @@ export function isListed(command: ShellCommand, allowlist: readonly string[]): b
   });
 }
 
-/** All words are known, nothing is written, no variable is set. */
+/** All words are known, and nothing is written. */
 function isPlain(command: ShellCommand): boolean {
   return (
-    command.words.length > 0 &&
     !command.isOpen &&
     command.words.every((word) => word.isLiteral && !word.isGlob && !word.isAmbiguous) &&
-    command.assignments.length === 0 &&
     command.redirects.every(
       (each) => each.target === null || /^(?:\d+|-|\/dev\/null)$/.test(each.target.value),
     )

@@ -46,8 +46,18 @@ describe('security and ask', () => {
       ask: 'off',
       allowlist: ['git *', 'ls'],
     };
-    assert.equal(judgeCommand('git status && ls -la', rules).decision, 'allow');
-    for (const command of ['git status | tee x', 'git log $(id)', 'ls; cat x', 'git status > x', 'A=b ls'])
+    for (const command of ['git status && ls -la', 'NODE_ENV=test ls', 'LANG=C git log', 'name=x; ls'])
+      assert.equal(judgeCommand(command, rules).decision, 'allow', command);
+    for (const command of [
+      'git status | tee x',
+      'git log $(id)',
+      'ls; cat x',
+      'git status > x',
+      'LS_EXEC=b ls',
+      'GIT_PAGER=x git log',
+      'PATH=.; ls',
+      'name=$(cat x); ls',
+    ])
       assert.equal(judgeCommand(command, rules).decision, 'deny', command);
   });
 

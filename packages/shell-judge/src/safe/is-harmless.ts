@@ -9,7 +9,7 @@ import { argumentPaths, gitTexts, writtenPathsOf } from '../path-words.ts';
 import { ARCHIVES } from './archives.ts';
 import { GIT } from './git.ts';
 import { knownOptions } from './known-options.ts';
-import { isHarmlessToSet, isHarmlessVariable } from './harmless-variables.ts';
+import { setsOnlyHarmless } from './harmless-variables.ts';
 import { hasKnownChoices, isInside, isInsidePath } from './is-inside.ts';
 import { LANGUAGE_RUNNERS } from './language-runners.ts';
 import { PROJECT_RUNNERS } from './project-runners.ts';
@@ -54,13 +54,11 @@ function isHarmlessProgram(command: ShellCommand, program: string): boolean {
   return row !== undefined && passes(command, row);
 }
 
-/** Without a program they apply to the shell, otherwise to the program. `IFS= read` starts none. */
+/** `IFS= read` starts no program. */
 function hasHarmlessAssignments(command: ShellCommand): boolean {
-  const mayHave = command.words.length === 0 ? isHarmlessToSet : isHarmlessVariable;
-  const setsFields = programOf(command) === 'read';
-  return command.assignments.every(
-    ({ name, value }) => value?.isAmbiguous !== true && (mayHave(name) || (setsFields && name === 'IFS')),
-  );
+  if (programOf(command) !== 'read') return setsOnlyHarmless(command);
+  const assignments = command.assignments.filter(({ name, value }) => name !== 'IFS' || value?.isAmbiguous);
+  return setsOnlyHarmless({ ...command, assignments });
 }
 
 /** Targets are inside the workspace; text in here-documents is known. */
