@@ -20,12 +20,23 @@ export interface Dialect {
   readonly address: (address: string) => string;
 }
 
-/** Valid for any text. HTML is shown as it is written. Words that look like an address must not lead to another one. */
+/**
+ * Matches a line with many quotes and lists within each other, which is no writing. The parser needs a second for a
+ * thousand of them. A row of one mark is a line across the page.
+ */
+const DEEP =
+  /^(?![ \t]*(?:(?:-[ \t]*)+|(?:\*[ \t]*)+)$)(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){16}/m;
+
+/**
+ * Valid for any text. HTML, and Markdown that is nested very deeply, is shown as it is written. Words that look like an
+ * address must not lead to another one.
+ */
 export function renderMarkdown(markdown: string, dialect: Dialect): string {
+  if (DEEP.test(markdown)) return dialect.text(markdown).trim();
   try {
     return blocks(lexer(markdown, { gfm: true, breaks: true }), dialect, '\n\n').trim();
   } catch (error) {
-    // Thousands of nested quotes are deeper than the stack.
+    // Thousands of nested marks are deeper than the stack.
     if (!(error instanceof RangeError)) throw error;
     return dialect.text(markdown).trim();
   }
@@ -77,7 +88,7 @@ function list({ items, ordered, start }: Tokens.List, dialect: Dialect, depth: n
   return items
     .map((item, index) => {
       const box = item.task ? (item.checked ? '☑ ' : '☐ ') : '';
-      const mark = ordered ? `${(start || 1) + index}. ` : dialect.bullet;
+      const mark = ordered ? `${Number(start) + index}. ` : dialect.bullet;
       return '  '.repeat(depth) + mark + box + blocks(item.tokens, dialect, '\n', depth + 1);
     })
     .join('\n');
@@ -107,10 +118,37 @@ function span(token: Token, dialect: Dialect): string {
     case 'escape':
       return dialect.text(token.text);
     case 'text':
-      return token.tokens ? spans(token.tokens, dialect) : dialect.text(token.text);
+      return token.tokens ? spans(token.tokens, dialect) : dialect.text(withoutEntities(token.text));
     default:
       return dialect.text(token.raw);
   }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+};
+
+/** Decodes the entities that models write, as Markdown does outside of code; others stay. */
+function withoutEntities(text: string): string {
+  return text.replaceAll(
+    /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6}));/g,
+    (found, ...groups) => {
+      const [name, decimal, hex] = groups as (string | undefined)[];
+      if (name !== undefined) return ENTITIES[name] ?? found;
+      const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+      const isShown =
+        code >= 32 &&
+        code <= 0x10_ffff &&
+        !(code >= 0x7f && code < 0xa0) &&
+        !(code >= 0xd800 && code < 0xe000);
+      return isShown ? String.fromCodePoint(code) : found;
+    },
+  );
 }
 
 /** The token's text as people read it, without marks. */
@@ -127,7 +165,8 @@ const IS_ADDRESS = /^https?:\/\/[^\s<>]+$/i;
 
 function link(href: string, shown: string, words: string, dialect: Dialect): string {
   if (!IS_ADDRESS.test(href)) return shown;
-  if (words === href || words.trim() === '') return dialect.address(href);
+  // The parser puts `http://` before `www.`.
+  if (words === href || `http://${words}` === href || words.trim() === '') return dialect.address(href);
   return LIKE_ADDRESS.test(
     words
       .normalize('NFKC')

@@ -1,7 +1,7 @@
 /** Calls Telegram's Bot API (core.telegram.org/bots/api): each method is one POST, whose path contains the token. */
 import type { ChannelButton, ChannelPlace } from '../contract.ts';
 import { splitText } from '../rules/split-text.ts';
-import { telegramHtml } from './telegram-html.ts';
+import { shownLength, telegramHtml } from './telegram-html.ts';
 import { type Fields, isRecord } from '#domain/outside-value.ts';
 import { blobOf, callService, fetchBytes } from '../activities/call-service.ts';
 import { ChannelError } from '../activities/channel-error.ts';
@@ -13,7 +13,7 @@ const MAX = 4096;
 
 export const telegramSender: ChannelSender = {
   usualUrl: 'https://api.telegram.org',
-  split: (post) => postParts(post, (markdown) => splitText(markdown, MAX)),
+  split: (post) => postParts(post, textsOf),
   async send(context, place, { markdown, buttons }) {
     const sent = await sayText(
       context,
@@ -25,7 +25,7 @@ export const telegramSender: ChannelSender = {
   },
   async edit(context, { chat }, id, { markdown, buttons = [] }) {
     const fields = { chat_id: chat, message_id: Number(id), ...markup(buttons) };
-    const text = splitText(markdown, MAX)[0] ?? '';
+    const text = textsOf(markdown)[0] ?? '';
     try {
       await sayText(context, 'editMessageText', fields, text);
       return true;
@@ -83,6 +83,10 @@ export const telegramSender: ChannelSender = {
     return String(topic['message_thread_id']);
   },
 };
+
+function textsOf(markdown: string): readonly string[] {
+  return splitText(markdown, MAX, (part) => shownLength(telegramHtml(part)));
+}
 
 /** The updates that features/channels/telegram/reader.ts reads. */
 const UPDATES: readonly string[] = ['message', 'callback_query'];

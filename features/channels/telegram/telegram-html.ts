@@ -12,7 +12,8 @@ const TELEGRAM: Dialect = {
       ? `<pre><code class="language-${language}">${escapeHtml(text)}</code></pre>`
       : `<pre>${escapeHtml(text)}</pre>`,
   heading: (shown) => `<b>${shown}</b>`,
-  quote: (shown) => `<blockquote>${shown}</blockquote>`,
+  // Telegram has no quote within a quote.
+  quote: (shown) => `<blockquote>${shown.replaceAll(/<\/?blockquote>/g, '')}</blockquote>`,
   bullet: '• ',
   // The target is visible before the link is opened.
   link: (address, shown) => `${shown} (${escapeHtml(address)})`,
@@ -22,6 +23,11 @@ const TELEGRAM: Dialect = {
 /** Valid for any text. */
 export function telegramHtml(markdown: string): string {
   return renderMarkdown(markdown, TELEGRAM);
+}
+
+/** How many characters people see of what `telegramHtml` made: Telegram's limit counts these. */
+export function shownLength(html: string): number {
+  return html.replaceAll(/<[^>]*>/g, '').replaceAll(/&\w+;/g, '&').length;
 }
 
 function escapeHtml(text: string): string {

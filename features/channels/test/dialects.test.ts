@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { discordMarkdown } from '../discord/discord-markdown.ts';
 import { slackMrkdwn } from '../slack/slack-mrkdwn.ts';
-import { telegramHtml } from '../telegram/telegram-html.ts';
+import { splitText } from '../rules/split-text.ts';
+import { shownLength, telegramHtml } from '../telegram/telegram-html.ts';
 
 const ANSWER = `# Result
 
@@ -201,5 +202,43 @@ See the log (https://ci.example/log?a=1&amp;b=2) and https://ci.example.
       ),
       { numRuns: 500 },
     );
+  });
+
+  it('Telegram has no quote within a quote, and `www.` is one address', () => {
+    assert.equal(telegramHtml('> a\n> > b'), '<blockquote>a\n\nb</blockquote>');
+    assert.equal(telegramHtml('see www.a.example.'), 'see http://www.a.example.');
+  });
+
+  it('entities are the characters that they stand for, outside of code, and never marks of the service', () => {
+    for (const [markdown, html] of [
+      ['AT&amp;T &#60;b&#x3E;', 'AT&amp;T &lt;b&gt;'],
+      ['`&amp;` &unknown;', '<code>&amp;amp;</code> &amp;unknown;'],
+      ['[bank&#46;example](https://other.example)', 'bank.example (https://other.example)'],
+    ] as const)
+      assert.equal(telegramHtml(markdown), html);
+    assert.equal(slackMrkdwn('&lt;!channel&gt;'), '&lt;!channel&gt;');
+    assert.equal(discordMarkdown('&#64;everyone'), '@\u200beveryone');
+  });
+
+  it('a list keeps its numbers from zero', () => {
+    assert.equal(slackMrkdwn('0. a\n1. b'), '0. a\n1. b');
+  });
+
+  it('a part is within the limit of Telegram as people see it, where an address is written out', () => {
+    const markdown = '[www.a.example](https://b.example/path) '.repeat(150);
+    const parts = splitText(markdown, 4_096, (part) => shownLength(telegramHtml(part)));
+    assert.ok(parts.length > 1);
+    for (const part of parts) assert.ok(shownLength(telegramHtml(part)) <= 4_096);
+  });
+
+  it('marks nested by the thousand are text, and a row of marks is a line', () => {
+    for (const mark of ['- ', '1. ', '> ', '>- ', '* 1) > ']) {
+      const markdown = `${mark.repeat(2_000)}end`;
+      for (const render of dialects) {
+        const shown = render(markdown);
+        assert.ok(shown.length < markdown.length * 6 && shown.endsWith('end'), mark);
+      }
+    }
+    assert.equal(slackMrkdwn(`a\n\n${'- '.repeat(30)}\n\nb`), 'a\n\n———\n\nb');
   });
 });
