@@ -66,9 +66,11 @@ export function plain(text: string): string {
   return stripEscapes(text).replaceAll('\0', '');
 }
 
-/** In Go's format, which upstream's texts use: `1m0s`, `45s`. */
+/** In Go's format, which upstream's texts use: `1h0m0s`, `1m0s`, `45s`. */
 export function goDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   const minutes = Math.floor(seconds / 60);
-  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
+  if (minutes === 0) return `${seconds}s`;
+  const hours = Math.floor(minutes / 60);
+  return `${hours > 0 ? `${hours}h` : ''}${minutes % 60}m${seconds % 60}s`;
 }

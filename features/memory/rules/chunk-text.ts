@@ -26,8 +26,10 @@ const MIN = 80;
 /** Characters of a heading. */
 const TITLE = 200;
 
-const HEADING = /^(#{1,6})\s+(\S.*)$/;
-const FENCE = /^\s*(?:```|~~~)/;
+const HEADING = /^ {0,3}(#{1,6})\s+(\S.*)$/;
+/** Hashes may close a heading too. */
+const CLOSING = /\s#+$/;
+const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
 
 /** Returns pieces in order, without blank ones. */
 export function chunkText(text: string): readonly Chunk[] {
@@ -38,15 +40,19 @@ export function chunkText(text: string): readonly Chunk[] {
     if (open.text.trim() !== '') chunks.push({ ...open, text: open.text.trimEnd() });
     open = { from, to: from, heading: '', text: '' };
   };
-  let isCode = false;
+  let fence = '';
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (FENCE.test(line)) isCode = !isCode;
-    const [, marks, title = ''] = (isCode ? null : HEADING.exec(line)) ?? [];
+    fence = fenceAfter(fence, line);
+    const [, marks, title = ''] = (fence === '' ? HEADING.exec(line) : null) ?? [];
     const { length } = open.text;
     if (marks === undefined ? line.trim() === '' && length >= ENOUGH / 2 : length >= MIN) next(index + 1);
-    if (marks !== undefined) trail.splice(marks.length - 1, trail.length, title.trim().slice(0, TITLE));
-    for (let at = 0; at === 0 || at < line.length; at += MAX) {
-      const piece = line.slice(at, at + MAX);
+    if (marks !== undefined) {
+      // A level that the document skips stays empty.
+      trail.length = marks.length - 1;
+      trail.push(wholeCharacters(title.trim().replace(CLOSING, '').trim().slice(0, TITLE)));
+    }
+    for (let at = 0, piece = ''; at === 0 || at < line.length; at += piece.length || 1) {
+      piece = wholeCharacters(line.slice(at, at + MAX));
       if (isFull(open.text.length, piece.length)) next(index + 1);
       if (open.text.trim() === '') open.heading = trail.filter(Boolean).join(' > ');
       open = { ...open, to: index + 1, text: `${open.text}${piece}\n` };
@@ -54,6 +60,18 @@ export function chunkText(text: string): readonly Chunk[] {
   }
   next(0);
   return chunks;
+}
+
+/** The mark of the block of code that is open after `line`, or ''. Only a mark like it, as long or longer, closes one. */
+function fenceAfter(open: string, line: string): string {
+  const [, mark = '', info = ''] = FENCE.exec(line) ?? [];
+  if (open === '') return mark.startsWith('`') && info.includes('`') ? '' : mark;
+  return mark.startsWith(open) && info.trim() === '' ? '' : open;
+}
+
+/** Without half a character at the end. */
+function wholeCharacters(text: string): string {
+  return text.length > 1 ? text.replace(/[\ud800-\udbff]$/, '') : text;
 }
 
 /** Whether a piece of this length is full before this many more characters. */

@@ -20,6 +20,23 @@ describe('VF-2 pieces of a document', () => {
     );
   });
 
+  test('stand below their own headings also where a level is skipped, and read a heading as Markdown does', () => {
+    const headings = (text: string) => chunkText(text).map(({ heading }) => heading);
+    assert.deepEqual(headings(`# A\n${long}\n### B\n${long}\n### C\n${long}\n## D\n${long}`), [
+      'A',
+      'A > B',
+      'A > C',
+      'A > D',
+    ]);
+    assert.deepEqual(headings(`  # A ##\n${long}\n#B\n# C#\n${long}`), ['A', 'C#']);
+    assert.deepEqual(headings(`# A\n~~~~\n\`\`\`\n~~~\n# no\n~~~~\n${long}\n# B\n${long}`), ['A', 'B']);
+  });
+
+  test('contain whole characters', () => {
+    const chunks = chunkText(`a${'😀'.repeat(700)}`);
+    assert.ok(chunks.length > 1 && chunks.every(({ text }) => text.isWellFormed()));
+  });
+
   test('of several lines are short, and one long line is whole', () => {
     const sentence = 'Something was said.';
     const lines = [`${sentence} `.repeat(25).trim(), ...Array.from({ length: 12 }, () => sentence.repeat(4))];

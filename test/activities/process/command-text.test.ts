@@ -50,7 +50,13 @@ describe('REFERENCE §3 what the model reads', () => {
   });
 
   test('has times as Go prints them', () => {
-    assert.deepEqual([60_000, 45_000, 90_000, 500].map(goDuration), ['1m0s', '45s', '1m30s', '0.5s']);
+    assert.deepEqual([60_000, 45_000, 90_000, 500, 3_661_000].map(goDuration), [
+      '1m0s',
+      '45s',
+      '1m30s',
+      '0.5s',
+      '1h1m1s',
+    ]);
   });
 });
 
