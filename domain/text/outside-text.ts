@@ -41,11 +41,17 @@ function harmless(text: string): string {
 }
 
 /** The repetitions are bounded, so that a page of nothing but brackets costs no more than any other. */
-const FORGED =
-  /<[<\s/]{0,20}(?:end[\s_-]{0,5})?external[\s_-]{0,5}untrusted[\s_-]{0,5}content|(?:end_)?external_{1,5}untrusted_{1,5}content/g;
+const BETWEEN = String.raw`[\s\p{Pc}\p{Pd}.:·•|/+]{0,5}`;
+const FORGED = new RegExp(
+  String.raw`(?:<|&lt;)(?:[<\s/]|&lt;){0,20}(?:end${BETWEEN})?external${BETWEEN}untrusted${BETWEEN}content|(?:end_)?external_{1,5}untrusted_{1,5}content`,
+  'gu',
+);
 
 /** Matches the first word of each marker, in a text of only ASCII. */
-const MAY_FORGE = new RegExp([...'external'].join('[\\\\*`~]*'), 'i');
+const MAY_FORGE = new RegExp(
+  [...'external'].map((letter) => (letter === 'e' ? '[e3]' : letter)).join('[\\\\*`~]*'),
+  'i',
+);
 
 function withoutMarkers(text: string): string {
   if (/^[\0-\x7f]*$/.test(text) && !MAY_FORGE.test(text)) return text;
@@ -60,12 +66,21 @@ function withoutMarkers(text: string): string {
   return kept + text.slice(end);
 }
 
+/** Where alphabets of white letters in boxes and circles, and of flags, begin. Unicode does not fold them. */
+const BOXED = [0x1f150, 0x1f170, 0x1f1e6];
+
+function unboxed(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const first = BOXED.find((begin) => code >= begin && code < begin + 26);
+  return first === undefined ? character : String.fromCharCode(0x61 + code - first);
+}
+
 /** Letters of the markers as other scripts write them; Unicode itself folds full-width and mathematical ones. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   a: 'аαᴀᎪꓮ',
   c: 'сϲᴄᏟꓚ',
   d: 'ԁᴅᎠꓓ',
-  e: 'еεᴇᎬꓰ',
+  e: 'еεᴇᎬꓰ3',
   l: 'ӏʟᏞꓡ',
   n: 'νոɴꓠп',
   o: 'оοօᴏ0ꓳ',
@@ -105,7 +120,7 @@ function fold(text: string): { readonly folded: string; readonly places: readonl
 
 /** Returns nothing for invisible characters and for Markdown signs, which may occur within a word. */
 function meantBy(character: string): string {
-  const plain = character
+  const plain = unboxed(character)
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}\u115f\u1160\u2800\u3164\uffa0\\*`~]/gu, '')
     .toLowerCase();
