@@ -69,6 +69,8 @@ describe('CU-2 where a placeholder may stand', () => {
     ['jobs -x {{.a}}', /evaluated by jobs/],
     ['echo {{.a}} | sh', /read as shell text by sh/],
     ['echo {{.a}} | timeout 5 bash', /read as shell text by bash/],
+    ['echo {{.a}} | xargs -I% env sh -c %', /read as shell text by sh/],
+    ['echo {{.a}} | parallel', /read as shell text by parallel/],
     ['timeout 5 ssh build.example.com {{.a}}', /read as shell text by ssh/],
     ['sh -c {{.a}}', /code or options of sh/],
     ['bash {{.a}}', /code or options of bash/],

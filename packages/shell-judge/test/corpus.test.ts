@@ -113,8 +113,25 @@ describe('the corpus of ways round a policy, with the default settings', () => {
       'ls >& out.txt',
       'find . -printf %p',
       'echo a > >(cat)',
+      `parallel -j4 gzip {} ::: a b`,
     ])
       assert.notEqual(judgeCommand(cmd, DEFAULT_RULES).decision, 'deny', cmd);
+  });
+
+  test('a script to which xargs or find only adds arguments is known', () => {
+    const rules = { ...DEFAULT_RULES, ask: 'off' as const };
+    for (const cmd of [
+      `find . -name '*.md' -exec sh -c 'head -1 "$1"' _ {} \\;`,
+      `ls | xargs -I% sh -c 'wc -l "$1"' _ %`,
+      `ls | xargs sh -c 'for f in "$@"; do wc -l "$f"; done' _`,
+    ])
+      assert.equal(judgeCommand(cmd, rules).decision, 'allow', cmd);
+    for (const cmd of [
+      `find . -exec sh -c 'wc -l {}' \\;`,
+      `ls | xargs -I% sh -c 'wc -l %'`,
+      `find . -exec sh -c '$1' _ {} \\;`,
+    ])
+      assert.notEqual(judgeCommand(cmd, rules).decision, 'allow', cmd);
   });
 
   test('what is denied stays so behind a wrapper, a pipe or in a script of its own', () => {

@@ -244,6 +244,20 @@ describe('security and ask', () => {
     }
   });
 
+  test('words that are inserted very often make a bounded text', () => {
+    const long = 'x'.repeat(20_000);
+    for (const command of [
+      `echo ${long} | xargs -I% sh -c '${'%'.repeat(20_000)}'`,
+      `printf '${long}%s' ${'a '.repeat(10_000)} | xargs -I% sh -c %`,
+      `parallel 'echo ${'{}'.repeat(10_000)}' ::: ${long}`,
+      `parallel 'echo ${long}' ::: ${'a '.repeat(10_000)}`,
+    ]) {
+      const { decision, command_words: commands } = judgeCommand(command, DEFAULT_RULES);
+      assert.equal(decision, 'ask', command.slice(0, 30));
+      assert.ok(commands.flat().join('').length < 400_000, command.slice(0, 30));
+    }
+  });
+
   test('a text that is too long is asked about, or denied where nobody is', () => {
     const command = `echo ${'a'.repeat(70_000)}`;
     assert.equal(judgeCommand(command, DEFAULT_RULES).decision, 'ask');

@@ -8,6 +8,8 @@ import {
   type ShellCommand,
   type ShellWord,
 } from '../shell-command.ts';
+import { parallelScripts, withInserted } from './inserted-words.ts';
+import { printedText } from './printed-text.ts';
 import { gitScripts } from './unwrap-git.ts';
 import { SCRIPT_OPTIONS, SHELLS, STARTING_ARGUMENT, WRAPPERS, type Wrapper } from './wrappers.ts';
 
@@ -61,12 +63,18 @@ function unwrapWrapper(
   via: readonly string[],
 ): Unwrapped {
   const inner = afterOptions(argumentsOf(command), wrapper);
+  if (via.at(-1) === 'parallel') {
+    const started = parallelScripts(command, inner.words).map((script) => ({ ...script, via }));
+    return { commands: [], scripts: [...scripts, ...started] };
+  }
   if (inner.words.length === 0) return { commands: [], scripts };
   if (wrapper.joins) return { commands: [], scripts: [...scripts, ...joined(inner.words, via).scripts] };
   const isOpen = command.isOpen || wrapper.isOpen === true;
-  const { words, assignments } = inner;
-  const isNul =
-    via.at(-1) === 'xargs' && ownWords(command, words).some(({ value }) => /^(?:-\w*0|--null)$/.test(value));
+  const { assignments } = inner;
+  const isXargs = via.at(-1) === 'xargs';
+  const own = ownWords(command, inner.words);
+  const isNul = isXargs && own.some(({ value }) => /^(?:-\w*0|--null)$/.test(value));
+  const words = isXargs ? withInserted(command, own, inner.words) : inner.words;
   const from = isNul ? [...via.slice(0, -1), XARGS_NUL, 'xargs'] : via;
   return { commands: [{ ...command, words, assignments, redirects: [], via: from, isOpen }], scripts };
 }
@@ -125,6 +133,9 @@ export function startsOther(program: string, args: readonly ShellWord[]): boolea
   return STARTING_ARGUMENT.get(program)?.test(args[0]?.value ?? '') ?? true;
 }
 
+/** What find and fd replace in a word of the command that they start. Words that are added come after the script. */
+const FOUND_NAME = /\{(?:\/\/|\/\.|\/|\.)?\}/;
+
 /** `sh -c script`, `bash -lc script`, and a script on the input. */
 function unwrapShell(command: ShellCommand, via: readonly string[]): Unwrapped {
   const args = argumentsOf(command);
@@ -133,7 +144,10 @@ function unwrapShell(command: ShellCommand, via: readonly string[]): Unwrapped {
     (word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word.value) || word.value === '--command',
   );
   const script = at < 0 ? undefined : args.slice(at + 1).find((word) => !/^[-+]/.test(word.value));
-  if (script) scripts.push({ text: script.value, isLiteral: script.isLiteral && !command.isOpen, via });
+  if (script) {
+    const isLiteral = script.isLiteral && !(command.isOpen && FOUND_NAME.test(script.value));
+    scripts.push({ text: script.value, isLiteral, via });
+  }
   const { input } = command;
   if (!script && input?.kind === 'text') scripts.push({ text: input.text, isLiteral: input.isLiteral, via });
   if (!script && input?.kind === 'pipe') {
@@ -141,18 +155,6 @@ function unwrapShell(command: ShellCommand, via: readonly string[]): Unwrapped {
     if (text !== null) scripts.push({ text, isLiteral: false, via });
   }
   return { commands: [], scripts };
-}
-
-/** What `echo` or `printf` of literals prints. */
-function printedText(from: readonly ShellCommand[]): string | null {
-  const [only] = from;
-  if (from.length !== 1 || !only || !['echo', 'printf'].includes(programOf(only))) return null;
-  const words = argumentsOf(only).filter((word, index) => index > 0 || !/^-[neE]+$/.test(word.value));
-  return words
-    .map((word) => word.value)
-    .join(' ')
-    .replaceAll('\\n', '\n')
-    .replaceAll('\\t', ' ');
 }
 
 const STARTS = /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/;
