@@ -25,7 +25,7 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
   const problems = unknown.map(
     (name) => fieldOf(tool.refusedParameters, name) ?? `${short(name)}: there is no such parameter`,
   );
-  const read = tool.input.safeParse(args);
+  const read = parseFilled(tool.input, args);
   if (!read.success) problems.push(...read.error.issues.map((issue) => problemOf(issue, args)));
   if (problems.length > 0 || !read.success)
     return {
@@ -33,6 +33,20 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
       message: `${problems.slice(0, 20).join('; ')}. Parameters of ${tool.name}: ${known.join(', ') || 'none'}`,
     };
   return { ok: true, input: read.data, args };
+}
+
+/**
+ * Models write an empty text for a parameter that they leave out. Where the schema takes none, it is removed from `args`
+ * if the parameter is optional.
+ */
+function parseFilled(schema: z.ZodType, args: Record<string, unknown>): z.ZodSafeParseResult<unknown> {
+  const read = schema.safeParse(args);
+  if (read.success) return read;
+  const { required } = shapeOf(schema);
+  const names = read.error.issues.map(({ path }) => String(path[0] ?? ''));
+  const empty = names.filter((name) => fieldOf(args, name) === '' && !required.has(name));
+  for (const name of empty) delete args[name];
+  return empty.length > 0 ? schema.safeParse(args) : read;
 }
 
 /** The arguments under the tool's own names, and the names that are no parameters. */
@@ -71,6 +85,7 @@ interface Property {
 
 interface Shape {
   readonly properties: Readonly<Record<string, Property>>;
+  readonly required: ReadonlySet<string>;
   /** Parameters that must be given and may be null; for all others null means absent. */
   readonly mayBeNull: ReadonlySet<string>;
   /** Whether there may be parameters that `properties` does not name. */
@@ -87,6 +102,7 @@ function shapeOf(schema: z.ZodType): Shape {
   const names = Array.isArray(required) ? required.map(String) : [];
   const made: Shape = {
     properties: named,
+    required: new Set(names),
     mayBeNull: new Set(names.filter((name) => typesOf(fieldOf(named, name) ?? {}).includes('null'))),
     isOpen: isOpen(rest),
   };

@@ -1,4 +1,5 @@
 /** Delegations (DE-1, DE-2): their limits, and what a turn knows about the delegated work it belongs to. */
+import { wholeSeconds } from './whole-seconds.ts';
 
 /** `sync` when the turn that gives the work waits for it; `async` when no turn waits. */
 export const ASSIGNMENT_MODES = ['async', 'sync'] as const;
@@ -45,8 +46,7 @@ export interface DelegationContext {
 export function secondsOf(mode: AssignmentMode, requested: number | undefined): number {
   const { syncSeconds, maxSyncSeconds, asyncSeconds, maxAsyncSeconds } = DELEGATION_LIMITS;
   const [standard, max] = mode === 'sync' ? [syncSeconds, maxSyncSeconds] : [asyncSeconds, maxAsyncSeconds];
-  if (requested === undefined || !Number.isFinite(requested) || requested < 1) return standard;
-  return Math.min(Math.trunc(requested), max);
+  return wholeSeconds(requested, max) ?? standard;
 }
 
 /** Returns 5 unless the agent sets a number of 1 or more. */

@@ -1,6 +1,7 @@
 /** EX-1: arguments of tools whose schema another program wrote, such as those of MCP servers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { z } from 'zod';
 import type { Tool } from '#policy/define-tool.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { uncheckedArguments } from '#policy/unchecked-arguments.ts';
@@ -33,6 +34,30 @@ describe('EX-1 which parameters a foreign schema has', () => {
     assert.equal(read({ properties: { a: text } }, { b: 1 }), undefined);
     assert.equal(read({ properties: { a: text }, additionalProperties: false }, { b: 1 }), undefined);
     assert.equal(read({ additionalProperties: true }, JSON.parse('{"__proto__": {"a": 1}}')), undefined);
+  });
+});
+
+describe('EX-1 an empty text', () => {
+  const input = z.object({
+    path: z.string().min(1),
+    mode: z.enum(['a', 'b']).default('a'),
+    limit: z.int().optional(),
+    note: z.string().optional(),
+  });
+  const tool = { name: 't', input } as unknown as Tool;
+
+  test('counts as left out where an optional parameter takes none', () => {
+    const args = { path: 'x', mode: '', limit: '', note: '' };
+    assert.deepEqual(readArguments(tool, undefined, args), {
+      ok: true,
+      input: { path: 'x', mode: 'a', note: '' },
+      args: { path: 'x', note: '' },
+    });
+  });
+
+  test('is refused where it must be given, and so is any other wrong value', () => {
+    for (const args of [{ path: '' }, { path: 'x', mode: ' ' }, { path: 'x', mode: 'c', limit: '' }])
+      assert.equal(readArguments(tool, undefined, args).ok, false);
   });
 });
 

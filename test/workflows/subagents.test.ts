@@ -183,6 +183,14 @@ describe('SA subagents', () => {
     );
   });
 
+  it('parameters that are empty, and times out of bounds, are as if they were left out', async () => {
+    const empty = { agent: '', label: ' ', model: '', mode: '', context: '', thinking: '' };
+    const spawned = await run('empty', `${spawning({ task: 'Named.', ...empty, timeout: 0 })}\nthen\nOk.`);
+    assert.match(spawned.calls[0]?.result ?? '', /"status":"accepted".*"label":"Named\."/);
+    const waited = await run('empty', `${spawning({ action: 'wait', timeout: 10 ** 9 })}\nthen\nOk.`);
+    assert.match(waited.calls[0]?.result ?? '', /^(?:No active tasks found\.$|.*Named\.)/s);
+  });
+
   it('SA-2 cancel ends one, the last or all, and the caller is not woken for it', async () => {
     const holds = ['k1', 'k2', 'k3'].map((note) =>
       spawning({ task: `hold {"note":"${note}"}\nthen\nHeld.`, label: note }),

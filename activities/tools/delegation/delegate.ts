@@ -39,9 +39,7 @@ const input = z.object({
     .default('async')
     .describe('async: go on, the result comes as a message; sync: wait for the result'),
   timeout: z
-    .int()
-    .min(1)
-    .max(DELEGATION_LIMITS.maxAsyncSeconds)
+    .number()
     .optional()
     .describe('Seconds that it may take: sync 300, at most 600; async 600, at most 86400'),
   depends_on: z
@@ -77,7 +75,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, agent_key, label, task, delegation_id }) =>
     action === 'delegate'
-      ? `${agent_key ?? '?'}: ${label ?? delegationLabel(task ?? '')}`
+      ? `${agent_key ?? '?'}: ${label?.trim() || delegationLabel(task ?? '')}`
       : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
   refusedParameters: {
@@ -116,7 +114,7 @@ async function delegate(
   const work = await assignments.delegate(call, {
     target: args.agent_key,
     task,
-    label: delegationLabel(args.label ?? task),
+    label: delegationLabel(args.label?.trim() || task),
     context: args.context,
     mode: args.mode,
     seconds: secondsOf(args.mode, args.timeout),
@@ -176,9 +174,12 @@ async function cancel(
     id === 'all' ? await ownActive(assignments, call) : [await assignments.find(call, 'delegation', id)];
   const stopped = await Promise.all(
     rows.map(
-      async (row) =>
-        // This call has ended it before, when its worker was lost before it could report that.
-        row !== undefined && ((await assignments.stop(call, row)) || row.stopped_by === call.callId),
+      // One that is being stopped counts as ended, except for the call whose worker was lost before it could report that.
+      async (row) => {
+        if (row === undefined) return false;
+        const isDone = await assignments.stop(call, row);
+        return row.stopped_by === null ? isDone : row.stopped_by === call.callId;
+      },
     ),
   );
   if (!stopped.includes(true)) return toolError('NotFound', `Delegation '${id}' not found or not running.`);

@@ -4,6 +4,7 @@ import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts'
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { Assignments } from '#activities/assignments/assignments.ts';
 import { ANNOUNCE_MODES, AWAIT_SUBAGENTS, steerProblem, WAIT_SECONDS } from '#domain/assignment/subagent.ts';
+import { wholeSeconds } from '#domain/assignment/whole-seconds.ts';
 import { isWithinThinking, THINKING } from '#domain/model/thinking.ts';
 import { NOT_A_TASK } from '#domain/assignment/delegation-words.ts';
 import { isActive, labelOf, reasonOf, runtimeOf } from '#domain/assignment/subagent-words.ts';
@@ -35,17 +36,20 @@ const input = z.object({
   id: textField(64, 'For get, cancel and steer; cancel also takes "all" and "last"').optional(),
   message: textField(65_536, 'For steer: what to do instead; 4000 characters are kept').optional(),
   timeout: z
-    .int()
-    .min(1)
-    .max(86_400)
+    .number()
     .optional()
-    .describe('Seconds. For wait: how long (300); for spawn and run: how long the subagent may take'),
+    .describe(
+      'Seconds. For wait: how long (300); for spawn and run: how long the subagent may take. At most 86400',
+    ),
   announce: z
     .enum(ANNOUNCE_MODES)
     .default('queue')
     .describe('queue: its result comes as a message after your turn; steer: into the turn that runs then'),
   detached: z.boolean().default(false).describe('Goes on when this session is stopped'),
 });
+
+/** Longest time for one subagent, and for waiting: a day. */
+const MAX_SECONDS = 86_400;
 
 type Input = z.infer<typeof input>;
 
@@ -61,7 +65,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, task, label, id }) =>
     action === 'spawn' || action === 'run'
-      ? (label ?? labelOf(task ?? ''))
+      ? ownLabel({ task, label })
       : `${action}${id === undefined ? '' : ` ${id}`}`,
   refusedParameters: {
     team_task_id: NOT_A_TASK,
@@ -78,7 +82,7 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments'>>({
     clawft: { name: 'subagent' },
   },
   redirect: ({ agent, action = 'spawn', ...input }) => {
-    if (agent === undefined) return undefined;
+    if (!agent) return undefined;
     const starts = action === 'spawn' || action === 'run';
     const mode = action === 'run' ? { mode: 'sync' } : {};
     return {
@@ -101,6 +105,10 @@ const ACTIONS: Readonly<Record<Input['action'], Action>> = {
   steer,
 };
 
+function ownLabel({ task, label }: Pick<Input, 'task' | 'label'>): string {
+  return labelOf(label?.trim() || (task ?? ''));
+}
+
 async function spawn(assignments: Assignments, args: Input, call: RunningCall): Promise<ToolResult> {
   const task = args.task?.trim() ?? '';
   if (task === '') return toolError('InvalidArgs', 'task parameter is required');
@@ -115,13 +123,13 @@ async function spawn(assignments: Assignments, args: Input, call: RunningCall): 
   const waits = args.action === 'run' || args.mode === 'sync';
   const spawned = await assignments.spawn(call, {
     task: args.context ? `${task}\n\nContext:\n${args.context}` : task,
-    label: labelOf(args.label ?? task),
+    label: ownLabel(args),
     waits,
     announce: args.announce,
     detached: args.detached,
-    model: args.model,
+    model: args.model?.trim() || undefined,
     thinking,
-    seconds: args.timeout,
+    seconds: wholeSeconds(args.timeout, MAX_SECONDS),
   });
   if (spawned.kind === 'refused') return toolError(spawned.code, spawned.message);
   const { row, child } = spawned;
@@ -155,7 +163,14 @@ async function wait(assignments: Assignments, { timeout }: Input, call: RunningC
     return { ok: true, text: 'No active tasks found.' };
   const waiter = `subagents-wait/${call.tenant}/${call.callId}`;
   const { tenant, sessionKey: session, turnId: turn, callId } = call;
-  const request = { tenant, session, turn, call: callId, waiter, seconds: timeout ?? WAIT_SECONDS };
+  const request = {
+    tenant,
+    session,
+    turn,
+    call: callId,
+    waiter,
+    seconds: wholeSeconds(timeout, MAX_SECONDS) ?? WAIT_SECONDS,
+  };
   return {
     ok: true,
     text: 'Waits for the subagents.',
