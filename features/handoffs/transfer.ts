@@ -12,8 +12,8 @@ import { HANDOFF_WORDS, handoffLoop } from './contract.ts';
 import { clearHandoff, findHandoff, setHandoff } from './store.ts';
 
 export interface HandoffRequest {
-  readonly channel: string;
-  readonly chatId: string;
+  readonly channel: string | null;
+  readonly chatId: string | null;
   readonly to: string;
   readonly reason: string;
   readonly withContext: boolean;
@@ -24,7 +24,9 @@ export interface Handoffs {
   transfer(
     call: RunningCall,
     request: HandoffRequest,
-  ): Promise<{ readonly code: 'NotFound' | 'PermissionDenied'; readonly message: string } | undefined>;
+  ): Promise<
+    { readonly code: 'NotFound' | 'PermissionDenied' | 'InvalidArgs'; readonly message: string } | undefined
+  >;
   clear(tenant: string, channel: string, chatId: string): Promise<void>;
 }
 
@@ -44,6 +46,8 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
       const { channel, chatId, to } = request;
       const way = await deps.links.wayTo(call, to);
       if (way.kind === 'refused') return { code: way.code, message: handoffWords(way.message, to) };
+      if (channel === null || chatId === null)
+        return { code: 'InvalidArgs', message: HANDOFF_WORDS.noChannel };
       const stem = createHash('sha256').update(`${tenant}\n${call.callId}`).digest('hex').slice(0, 16);
       const message = `msg_${HANDED_ON}${stem}`;
       const session = `handoff:${stem}`;

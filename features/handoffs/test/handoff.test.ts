@@ -89,6 +89,8 @@ rules:
     assert.match(await refusal({ reason: 'r' }, chat), /agent is required for handoff/);
     assert.match(await refusal({ agent: 'billing' }, chat), /reason is required for handoff/);
     assert.match(await refusal({ agent: 'ghost', reason: 'r' }, chat), /target agent "ghost" not found/);
+    assert.match(await refusal({ agent: ' ', reason: 'r' }, chat), /agent is required for handoff/);
+    assert.match(await refusal({ agent: 'ghost', reason: 'r' }, {}), /target agent "ghost" not found/);
     assert.match(await refusal({ agent: 'billing', reason: 'r' }, {}), /handoff requires channel context/);
     assert.match(await refusal({ action: 'clear' }, {}), /clear requires channel context/);
     assert.match(await refusal({ action: 'x' }, chat), /unknown action: x \(use 'transfer' or 'clear'\)/);

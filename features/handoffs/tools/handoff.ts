@@ -34,13 +34,13 @@ export const tool = defineTool<z.infer<typeof input>, { readonly handoffs: Hando
       return { ok: true, text: HANDOFF_WORDS.cleared };
     }
     if (action !== 'transfer') return toolError('InvalidArgs', HANDOFF_WORDS.unknownAction(action));
-    if (!agent) return toolError('InvalidArgs', HANDOFF_WORDS.noAgent);
+    const to = agent?.trim() ?? '';
+    if (to === '') return toolError('InvalidArgs', HANDOFF_WORDS.noAgent);
     const why = reason?.replaceAll('\0', '').trim() ?? '';
     if (why === '') return toolError('InvalidArgs', HANDOFF_WORDS.noReason);
-    if (channel === null || chatId === null) return toolError('InvalidArgs', HANDOFF_WORDS.noChannel);
-    const request = { channel, chatId, to: agent, reason: why, withContext: transfer_context };
+    const request = { channel, chatId, to, reason: why, withContext: transfer_context };
     const refusal = await handoffs.transfer(call, request);
     if (refusal) return toolError(refusal.code, refusal.message);
-    return { ok: true, text: HANDOFF_WORDS.done(agent) };
+    return { ok: true, text: HANDOFF_WORDS.done(to) };
   },
 });
