@@ -183,7 +183,7 @@ async function writeWords(
     return { id, preview: scrubber.preview(shown, PREVIEW) };
   };
   const ids = idsOf(stem);
-  const kept = text === undefined || text === '' ? undefined : await keep(ids.text, text);
+  const kept = text === undefined || text.trim() === '' ? undefined : await keep(ids.text, text);
   const description_id =
     description === undefined ? undefined : (await keep(ids.description, description)).id;
   const file_id = file && ids.file;

@@ -64,9 +64,11 @@ function numbersProblem({ percent, priority, blocked_by, lease_seconds }: Fields
   return undefined;
 }
 
-function readText(text: unknown): TaskRequest['text'] | undefined {
-  const words = typeof text === 'string' ? { text } : isRecord(text) ? withoutNulls(text) : undefined;
-  return words && (words['id'] || words['text']) ? words : undefined;
+function readText(value: unknown): TaskRequest['text'] | undefined {
+  const words =
+    typeof value === 'string' ? { text: value } : isRecord(value) ? withoutNulls(value) : undefined;
+  const text = words?.['text'];
+  return words?.['id'] || (typeof text === 'string' && text.trim() !== '') ? words : undefined;
 }
 
 function isOptionalText(value: unknown, max: number): boolean {

@@ -227,6 +227,16 @@ describe('TE teams', () => {
     assert.match(message.text, /teammate:m6 #\d+ "Early" \[completed\]/);
   });
 
+  it('TE-4 a comment of blanks is none', async () => {
+    const { id, workflow_id } = await newTask({ subject: 'Say something' });
+    const blank = await post(`/crew/tasks/${id}/comment`, { text: ' \n\t' });
+    assert.equal(blank.status, 400, JSON.stringify(blank.body));
+    assert.match(blank.body.detail, /text is required for comment action/);
+    const handle = stack.worker.client.workflow.getHandle(workflow_id);
+    const request = { by: { name: 'ci' }, text: { text: ' ' } };
+    await assert.rejects(handle.executeUpdate('comment', { args: [request] }));
+  });
+
   it('TE-4 a blocker fails the task and tells the lead', async () => {
     const { id } = await newTask({ subject: 'No way' });
     const { body } = await post(`/crew/tasks/${id}/claim`, { member: 'm5' });
