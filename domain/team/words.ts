@@ -91,7 +91,9 @@ export function teamText(teams: readonly Team[]): string {
 
 /** A hint for the lead when the text of one task contains several. */
 export function compoundWarning(subject: string): string | undefined {
-  if ((subject.match(/\b(?:and|then|und|et|y)\b|[;&]/gi) ?? []).length < 2) return undefined;
+  // In capitals, `Y` is a name, as in "X and Y".
+  const joints = subject.match(/\b(?:and|AND|then|THEN|und|et|y)\b|[;&]/g) ?? [];
+  if (joints.length < 2) return undefined;
   return 'Warning: this subject names several things. Tasks of one thing each can be worked on by several members at once.';
 }
 

@@ -133,6 +133,10 @@ describe('TE team_tasks', () => {
     });
     assert.match(text, /task_crew\.7 created[^]*Warning/);
     assert.equal(did.length, 1);
+    for (const subject of ['Plot X and Y', 'Brandy and candy', 'Write the report']) {
+      const one = await run(t, tasks, teams, { action: 'create', subject, assignee: 'm1' });
+      assert.doesNotMatch(one, /Warning/, subject);
+    }
   });
 });
 
