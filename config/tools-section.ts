@@ -8,8 +8,9 @@ import { withAliases } from '#domain/schema/scalars.ts';
 export const toolsSection = withAliases(
   POLICY_ALIASES,
   policyObjectSchema.safeExtend({
-    rate_limit_per_hour: z.int().min(0).max(1_000_000).optional(),
-    /** How many of these may be made at once; by default a tenth of them. */
+    /** No limit with 0 or less, as in GoClaw. */
+    rate_limit_per_hour: z.int().min(-1_000_000).max(1_000_000).optional(),
+    /** How many of these may be made at once; by default all. */
     rate_limit_burst: z.int().min(1).max(1_000_000).optional(),
     /**
      * VF-4: denied besides the state folder; relative to the workspace's root for file tools, anywhere in a path for

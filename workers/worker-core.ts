@@ -91,7 +91,7 @@ export function createWorkerBase({
   const { sandbox, workspaceRoot, tools } = config;
   const { world } = machine;
   const placeOf: PlaceOf = (own) => world.shell.placeOf(sandboxOf(sandbox, own ?? undefined));
-  const perHour = tools.rate_limit_per_hour ?? 0;
+  const perHour = Math.max(0, tools.rate_limit_per_hour ?? 0);
   const workspaceOf = createWorkspaceOf(workspaceRoot);
   const rules = createCallRules({
     catalog,
@@ -131,6 +131,6 @@ export function createWorkerBase({
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
     // EX-6; 0 per hour means no limit.
-    rateLimit: { perHour, burst: tools.rate_limit_burst ?? Math.max(1, Math.ceil(perHour / 10)) },
+    rateLimit: { perHour, burst: tools.rate_limit_burst ?? Math.max(1, perHour) },
   };
 }

@@ -182,7 +182,7 @@ rules:
 describe('EX-6 a session that calls tools too often', () => {
   it('gets RateLimited with the seconds to wait, and the call does not run', async () => {
     const live = await startLiveWorker({
-      settings: 'tools: { rate_limit_per_hour: 10 }',
+      settings: 'tools: { rate_limit_per_hour: 10, rate_limit_burst: 1 }',
     });
     try {
       const { turn_id } = await live.say('limited', 'nudge {"note":"a"}\nthen\nnudge {"note":"b"}');
