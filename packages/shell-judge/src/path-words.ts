@@ -1,4 +1,5 @@
 /** Which words of a command are paths and which are text, so that a mention in a pattern or message is no access. */
+import { byWord } from './by-word.ts';
 import { type Options, optionsOf } from './parse/options-of.ts';
 import {
   argumentsOf,
@@ -23,14 +24,14 @@ import { findParts } from './parse/unwrap-command.ts';
 const WRITE_OPERATORS = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
 const OUTPUT_OPTIONS = ['o', 'O', 'output', 't', 'target-directory'];
 /** Programs whose own options name where they write. */
-const OWN_OUTPUTS: Readonly<Record<string, readonly string[]>> = {
+const OWN_OUTPUTS = byWord<readonly string[]>({
   curl: ['output-dir', 'dump-header', 'D', 'cookie-jar', 'trace', 'trace-ascii', 'stderr'],
   wget: ['P', 'directory-prefix', 'a', 'append-output', 'output-document', 'output-file'],
   unzip: ['d'],
   tar: ['C', 'directory'],
   csplit: ['f', 'prefix'],
   patch: ['d', 'directory', 'r', 'reject-file'],
-};
+});
 
 /** Everything that names a file: arguments that are not text, values after `=`, targets of redirections. */
 export function pathWordsOf(command: ShellCommand): readonly ShellWord[] {
@@ -124,7 +125,7 @@ function findWords(command: ShellCommand): Readonly<Record<'paths' | 'texts', re
 export function writtenPathsOf(command: ShellCommand): readonly ShellWord[] {
   const written = command.redirects.filter((each) => WRITE_OPERATORS.has(each.operator)).flatMap(targetOf);
   const program = programOf(command);
-  const own = !isTar(program) || extracts(command) ? (OWN_OUTPUTS[program] ?? []) : [];
+  const own = !isTar(program) || extracts(command) ? (OWN_OUTPUTS.get(program) ?? []) : [];
   const options = optionsOf(command, [
     'output',
     'target-directory',

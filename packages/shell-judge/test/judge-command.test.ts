@@ -334,6 +334,12 @@ describe('properties', () => {
     );
   });
 
+  test('a program may be called like what every object has', () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+      for (const command of [name, `${name} -o a b`, `sudo -n ${name}`, `ls | xargs ${name}`])
+        assert.notEqual(judgeCommand(command, DEFAULT_RULES).decision, 'allow', command);
+  });
+
   test('adding a denied command never makes a text allowed', () => {
     fc.assert(
       fc.property(text, (before) => {

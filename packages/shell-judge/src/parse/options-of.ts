@@ -1,4 +1,5 @@
 /** Options of a command line, parsed as GNU programs do: joined letters, abbreviated long names, values. */
+import { byWord } from '../by-word.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { habitOf } from '../text-arguments.ts';
 
@@ -12,7 +13,7 @@ export interface Options {
 }
 
 /** Letters with a value, so that `-od` is not read as `-o -d`. Programs without an entry have none. */
-const VALUE_LETTERS: Readonly<Record<string, string>> = {
+const VALUE_LETTERS = byWord<string>({
   awk: 'Fvf',
   base64: 'w',
   cp: 'tS',
@@ -58,7 +59,7 @@ const VALUE_LETTERS: Readonly<Record<string, string>> = {
   xargs: 'adEILnPs',
   xxd: 'cgls',
   zip: 'bntP',
-};
+});
 
 /** Programs with single-dash long options: `find -name`. Their words are not letters. */
 const LONG_BY_ONE_DASH = new Set(['find', 'go', 'java', 'openssl', 'ffmpeg']);
@@ -104,7 +105,7 @@ function isLong(value: string, program: string): boolean {
 
 /** Position of the first letter with a value, which may be joined to it; the word's length when there is none. */
 function lettersEnd(word: string, program: string): number {
-  const withValue = VALUE_LETTERS[program] ?? '';
+  const withValue = VALUE_LETTERS.get(program) ?? '';
   let at = 1;
   while (at < word.length && !withValue.includes(word.charAt(at))) at += 1;
   return at;
