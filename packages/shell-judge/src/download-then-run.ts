@@ -34,6 +34,8 @@ interface Downloaded {
  * The command that runs a download, or null. The order in the line is ignored, because loops and functions change it.
  */
 export function downloadThenRun(commands: readonly ShellCommand[]): ShellCommand | null {
+  // The search for the sources of each command is quadratic in the length of a pipe.
+  if (!commands.some((command) => DOWNLOADERS.has(programOf(command)))) return null;
   const found: Downloaded = { names: new Set(), isAny: false };
   for (const command of commands) if (downloads(command)) noteTargets(command, found);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {

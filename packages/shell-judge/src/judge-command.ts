@@ -1,6 +1,6 @@
 /** Allow, ask or deny: the verdict on one command line. The worst of its simple commands decides. */
 import { isListed, isStored, type ResolveProgram } from './allowlist.ts';
-import { expandCommands } from './parse/expand-commands.ts';
+import { expandCommands, TOO_LONG } from './parse/expand-commands.ts';
 import { findProblems, type CommandProblem, unclearProblem } from './find-problems.ts';
 import { foldCommand, MAX_COMMAND_LENGTH } from './parse/fold-command.ts';
 import { isHarmless } from './safe/is-harmless.ts';
@@ -85,7 +85,11 @@ function judgeText(command: string, rules: ShellRules): ShellVerdict {
   const written = expandCommands(command);
   const words = commandWords(written);
   const led = rules.followLinks ? throughLinks(written.commands, rules.followLinks) : [];
-  const shell = { ...written, commands: [...written.commands, ...led] };
+  const shell = {
+    ...written,
+    commands: [...written.commands, ...(led ?? [])],
+    problem: written.problem ?? (led ? null : TOO_LONG),
+  };
   const problems = findProblems(shell, rules.categoriesOff, rules.deniedPaths);
   const denial = problems.find((each) => each.severity === 'deny');
   if (denial) return verdictOnDenial(denial, words);

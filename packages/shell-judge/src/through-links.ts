@@ -9,31 +9,44 @@ import { literalWord, type ShellCommand, type ShellWord } from './shell-command.
  */
 export type FollowLinks = (path: string) => readonly string[];
 
-/** Each command again for each place to which one of its words or redirections leads. */
+/** Words and redirections of all commands that links lead to: each place makes one, so a link named a thousand times would make a million. */
+const MAX_LED_WORDS = 20_000;
+
+/**
+ * Each command again for each place to which one of its words or redirections leads. Undefined when these are too many to
+ * be judged.
+ */
 export function throughLinks(
   commands: readonly ShellCommand[],
   follow: FollowLinks,
-): readonly ShellCommand[] {
+): readonly ShellCommand[] | undefined {
+  const found: ShellCommand[] = [];
   const folders = [''];
-  return commands.flatMap((command) => {
+  let words = 0;
+  for (const command of commands) {
     enterFolders(folders, command);
-    const texts = textWordsOf(command);
-    const led = (word: ShellWord): readonly ShellWord[] =>
-      texts.has(word) ? [] : placesOf(word, folders, follow);
-    return [
-      ...command.words.flatMap((word, at) =>
-        at === 0 ? [] : led(word).map((place) => ({ ...command, words: command.words.with(at, place) })),
-      ),
-      ...command.redirects.flatMap((redirect, at) =>
-        redirect.target === null
-          ? []
-          : led(redirect.target).map((target) => ({
-              ...command,
-              redirects: command.redirects.with(at, { ...redirect, target }),
-            })),
-      ),
-    ];
-  });
+    for (const led of ledFrom(command, folders, follow)) {
+      words += led.words.length + led.redirects.length;
+      if (words > MAX_LED_WORDS) return undefined;
+      found.push(led);
+    }
+  }
+  return found;
+}
+
+function* ledFrom(
+  command: ShellCommand,
+  folders: readonly string[],
+  follow: FollowLinks,
+): Generator<ShellCommand> {
+  const texts = textWordsOf(command);
+  const led = (word: ShellWord): readonly ShellWord[] =>
+    texts.has(word) ? [] : placesOf(word, folders, follow);
+  for (const [at, word] of command.words.entries())
+    if (at > 0) for (const place of led(word)) yield { ...command, words: command.words.with(at, place) };
+  for (const [at, redirect] of command.redirects.entries())
+    for (const target of redirect.target === null ? [] : led(redirect.target))
+      yield { ...command, redirects: command.redirects.with(at, { ...redirect, target }) };
 }
 
 /** Matches the part before the path: `--file=x` and `-Cx` as well as `x`. */

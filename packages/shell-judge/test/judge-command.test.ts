@@ -258,6 +258,17 @@ describe('security and ask', () => {
     }
   });
 
+  test('a link that is named very often makes a bounded number of commands', () => {
+    const followLinks = (path: string): readonly string[] => (path === 'l' ? ['/home/a'] : []);
+    for (const many of ['cat '.padEnd(12_000, 'l '), 'cat '.padEnd(12_000, '>l ')]) {
+      const { decision, rule } = judgeCommand(many, { ...DEFAULT_RULES, followLinks });
+      assert.deepEqual([decision, rule], ['ask', 'unparsable']);
+      assert.equal(judgeCommand(many, { ...UNATTENDED, followLinks }).decision, 'deny');
+    }
+    const few = judgeCommand('cat '.padEnd(100, 'l '), { ...DEFAULT_RULES, followLinks });
+    assert.notEqual(few.rule, 'unparsable');
+  });
+
   test('a text that is too long is asked about, or denied where nobody is', () => {
     const command = `echo ${'a'.repeat(70_000)}`;
     assert.equal(judgeCommand(command, DEFAULT_RULES).decision, 'ask');

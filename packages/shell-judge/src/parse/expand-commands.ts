@@ -6,9 +6,10 @@ import { unwrapCommand } from './unwrap-command.ts';
 /** Greatest nesting of wrappers and scripts. */
 const MAX_NESTING = 12;
 const MAX_EXPANDED = 4000;
-/** Words of all variants: each value of a word makes one, so `{a,b}` a thousand times would make a million words. */
+/** Words and redirections of all variants: each value of a word makes one, so `{a,b}` a thousand times would make a million words. */
 const MAX_VARIANT_WORDS = 20_000;
-const TOO_LONG = 'the command is too deep or too long to be judged';
+/** The problem of a command that would take too long to judge. */
+export const TOO_LONG = 'the command is too deep or too long to be judged';
 
 /** `problem` is the first of all problems. */
 export function expandCommands(source: string): ParsedShell {
@@ -42,7 +43,7 @@ export function expandCommands(source: string): ParsedShell {
   // The commands themselves are judged also when there are too many variants.
   const addVariants = (command: ShellCommand, depth: number): void => {
     for (const each of variantsOf(command)) {
-      variantWords += each.words.length;
+      variantWords += each.words.length + each.redirects.length;
       if (variantWords > MAX_VARIANT_WORDS) {
         problem ??= TOO_LONG;
         return;
