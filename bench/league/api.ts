@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A request that meets an API at its start, or without its database, is sent again for so long. */
-const ACCEPT_MS = 30_000;
+const ACCEPT_MS = 120_000;
 
 /** The admin's key, which the API writes at its first start. */
 export async function keyOf(stateDir: string): Promise<string> {

@@ -21,7 +21,7 @@ const FOLDER = join(import.meta.dirname, 'peers');
 const INSTALL_MS = 15 * 60_000;
 const READY_MS = 120_000;
 /** A request that meets a program at its start, or without its database, is sent again for so long. */
-const ACCEPT_MS = 30_000;
+const ACCEPT_MS = 120_000;
 const FIRST_PORT = 21_300;
 
 const manifest = z.object({
