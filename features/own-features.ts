@@ -25,17 +25,17 @@ export function loadOwnFeatures(folder: string | undefined, built: readonly Feat
   if (folder === undefined) return { features: [], problems: [] };
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     return { features: [], problems: [`TEMPOCLAW_FEATURES: there is no folder ${folder}`] };
+  const names = foldersIn(folder);
+  if (names.length > MAX_FEATURES)
+    return { features: [], problems: [`${folder}: it has more than ${MAX_FEATURES} features`] };
   provideExports();
   const features: Feature[] = [];
   const problems: string[] = [];
-  for (const name of foldersIn(folder)) {
-    const loaded = loadFeature(join(folder, name), name);
-    const problem = typeof loaded === 'string' ? loaded : problemOf(loaded, name, [...built, ...features]);
-    if (problem === undefined) features.push(loaded as Feature);
-    else problems.push(`${join(folder, name)}: ${problem}`);
+  for (const name of names) {
+    const loaded = loadFeature(join(folder, name), name, [...built, ...features]);
+    if (typeof loaded === 'string') problems.push(`${join(folder, name)}: ${loaded}`);
+    else features.push(loaded);
   }
-  if (features.length > MAX_FEATURES)
-    return { features: [], problems: [`${folder}: it has more than ${MAX_FEATURES} features`] };
   const usable = inOrderOfNeed([...built, ...features]);
   for (const { name, needs = [], own } of features.filter((one) => !usable.includes(one)))
     problems.push(`${own?.folder}: ${name} needs ${needs.join(' and ')}, of which not all are there`);
@@ -49,8 +49,8 @@ function foldersIn(folder: string): readonly string[] {
     .toSorted();
 }
 
-/** The manifest, or what is wrong. */
-function loadFeature(folder: string, name: string): Feature | string {
+/** The manifest, or what is wrong. `others`: features that are there already. */
+function loadFeature(folder: string, name: string, others: readonly Feature[]): Feature | string {
   const file = ['feature.ts', 'feature.js'].map((one) => join(folder, one)).find((one) => existsSync(one));
   if (file === undefined) return 'it has no feature.ts';
   try {
@@ -58,7 +58,7 @@ function loadFeature(folder: string, name: string): Feature | string {
     const { default: made } = createRequire(import.meta.url)(file) as { readonly default?: Feature };
     if (typeof made !== 'object' || made === null)
       return 'feature.ts has no default export: export default defineFeature({ ... })';
-    return { ...made, own: { folder, digest: digestOf(folder) } };
+    return problemOf(made, name, others) ?? { ...made, own: { folder, digest: digestOf(folder) } };
   } catch (error) {
     return loadProblem(error, name);
   }
@@ -102,15 +102,12 @@ const FIELDS: Readonly<Record<string, readonly [is: (value: unknown) => boolean,
     'a list of { group, name, summary, load }',
   ],
   subcommands: [(one) => isObject(one) && Object.values(one).every(isFunction), 'functions by command'],
-  own: [isObject, 'nothing'],
 };
 
-/** `others`: features that are there already. */
 function problemOf(feature: Feature, name: string, others: readonly Feature[]): string | undefined {
   for (const [field, value] of Object.entries(feature)) {
     const [is, words] = FIELDS[field] ?? [];
-    if (!is)
-      return `feature.ts has ${field}, which a feature has not: ${Object.keys(FIELDS).slice(0, -1).join(', ')}`;
+    if (!is) return `feature.ts has ${field}, which a feature has not: ${Object.keys(FIELDS).join(', ')}`;
     if (value !== undefined && !is(value)) return `${field} must be ${words}`;
   }
   if (!NAME.test(name)) return 'its folder must be named with a-z, 0-9 and -, a letter first, 40 at most';

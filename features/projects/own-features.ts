@@ -41,17 +41,28 @@ export async function requireOwnFeatures({ client, err }: CommandContext, folder
   if (features.length === 0) return;
   const there = await featuresOf(client);
   if (!there) return err.line('Only an admin of the tenant default sees whether the features are there.');
-  const wrong = features.flatMap(({ name, digest }) => {
-    const one = there.find((each) => each.name === name);
-    if (!one) return [`The installation does not have the feature ${name}.`];
-    return one.digest === digest ? [] : [`The installation has another version of the feature ${name}.`];
-  });
+  const wrong = differing(features, there);
   if (wrong.length > 0)
     throw new CliError(wrong.join('\n'), {
       code: 'InvalidProject',
       remedy:
         'Start its API and its workers with TEMPOCLAW_FEATURES, the path of a copy of these features there.',
     });
+}
+
+/** How the installation differs, a line for each feature. */
+function differing(features: Listed['features'], there: Listed['features']): readonly string[] {
+  return features.flatMap(({ name, digest }) => {
+    const one = there.find((each) => each.name === name);
+    if (!one) return [`The installation does not have the feature ${name}.`];
+    return one.digest === digest ? [] : [`The installation has another version of the feature ${name}.`];
+  });
+}
+
+/** Whether the installation has these features and no others of its own. False when it does not answer. */
+export async function hasFeatures(client: Client, features: Listed['features']): Promise<boolean> {
+  const there = await featuresOf(client).catch(() => undefined);
+  return there?.length === features.length && differing(features, there).length === 0;
 }
 
 /** Undefined when the key may not see it. */

@@ -5,14 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
 import released from '../released.json' with { type: 'json' };
 import { applyFunctions } from './apply-functions.ts';
 import { migrateOwn, missingOwnMigrations } from './own-migrations.ts';
+import { runFolder } from './run-folder.ts';
 
 const CORE = new URL('../migrations/', import.meta.url);
 const TABLE = 'migrations';
@@ -34,20 +33,7 @@ export async function migrate(
     if (!(await mark(client, features))) return [];
     const names: string[] = [];
     try {
-      for (const folder of foldersOf(features)) {
-        const made = await runner({
-          dbClient: client,
-          dir: fileURLToPath(folder),
-          direction: 'up',
-          migrationsTable: TABLE,
-          advisoryLockMode: 'wait',
-          singleTransaction: true,
-          // Each folder has its own order.
-          checkOrder: false,
-          log: () => undefined,
-        });
-        names.push(...made.map(({ name }) => name));
-      }
+      for (const folder of foldersOf(features)) names.push(...(await runFolder(client, folder, TABLE)));
     } finally {
       // A version that mends a migration which fails here goes on from what has run.
       await writeMark(client, await appliedOf(client, features)).catch(() => undefined);

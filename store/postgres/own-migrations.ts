@@ -5,41 +5,31 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { type Feature, inOrderOfNeed } from '#domain/feature.ts';
+import { runFolder } from './run-folder.ts';
 
 const TABLE = 'own_migrations';
 
 type OwnPart = Pick<Feature, 'name' | 'needs' | 'migrations' | 'own'>;
 
 /**
- * Runs those that have not run, under the lock of node-pg-migrate; resolves with their names. Safe to repeat. Throws an
- * error for a developer when a file has changed since it ran.
+ * Runs those that have not run; resolves with their names. Safe to repeat. Throws an error for a developer when a file has
+ * changed since it ran; then nothing is changed.
  */
 export async function migrateOwn(
   client: pg.Client,
   features: readonly OwnPart[],
 ): Promise<readonly string[]> {
-  const parts = inOrderOfNeed(features).flatMap(({ own, migrations }) =>
-    own && migrations ? [migrations] : [],
-  );
+  const folders = foldersOf(features);
+  if (folders.length === 0) return [];
+  const kept = await keptDigests(client);
+  const digests = await digestsIn(folders, kept);
   const names: string[] = [];
-  for (const folder of parts) {
-    const made = await runner({
-      dbClient: client,
-      dir: fileURLToPath(folder),
-      direction: 'up',
-      migrationsTable: TABLE,
-      advisoryLockMode: 'wait',
-      singleTransaction: true,
-      // Each folder has its own order.
-      checkOrder: false,
-      log: () => undefined,
-    });
-    names.push(...made.map(({ name }) => name));
-  }
-  if (parts.length > 0) await keepDigests(client, parts);
+  for (const folder of folders) names.push(...(await runFolder(client, folder, TABLE)));
+  // A process that died before this has left them out.
+  if (Object.keys(digests).length > Object.keys(kept).length)
+    await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(JSON.stringify(digests))}`);
   return names;
 }
 
@@ -48,36 +38,53 @@ export async function missingOwnMigrations(
   client: pg.Client,
   features: readonly OwnPart[],
 ): Promise<readonly string[]> {
-  const folders = features.flatMap(({ own, migrations }) => (own && migrations ? [migrations] : []));
+  const folders = foldersOf(features);
   if (folders.length === 0) return [];
-  const { rows } = await client.query<{ ran: string | null }>(`select to_regclass('${TABLE}') as ran`);
-  const done = rows[0]?.ran ? (await client.query<{ name: string }>(`select name from ${TABLE}`)).rows : [];
+  const done = (await isThere(client))
+    ? (await client.query<{ name: string }>(`select name from ${TABLE}`)).rows
+    : [];
   const files = (await Promise.all(folders.map((folder) => readdir(folder)))).flat();
   return files
     .map((file) => file.replace(/\.sql$/, ''))
     .filter((name) => !done.some((row) => row.name === name));
 }
 
-/** The comment of the table has the digest of each file as it ran, so that a later change of it is noticed. */
-async function keepDigests(client: pg.Client, folders: readonly URL[]): Promise<void> {
+function foldersOf(features: readonly OwnPart[]): readonly URL[] {
+  return inOrderOfNeed(features).flatMap(({ own, migrations }) => (own && migrations ? [migrations] : []));
+}
+
+async function isThere(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ at: string | null }>(`select to_regclass('${TABLE}') as at`);
+  return rows[0]?.at !== null;
+}
+
+type Digests = Readonly<Record<string, string>>;
+
+/** The comment of the table has the digest of each file as it ran. */
+async function keptDigests(client: pg.Client): Promise<Digests> {
+  if (!(await isThere(client))) return {};
   const { rows } = await client.query<{ kept: string | null }>(
     `select obj_description('${TABLE}'::regclass, 'pg_class') as kept`,
   );
-  const kept = new Map<string, string>(Object.entries(JSON.parse(rows[0]?.kept ?? '{}')));
+  return JSON.parse(rows[0]?.kept ?? '{}') as Digests;
+}
+
+/** The kept ones, with those of files that are new. Throws for a file that differs. */
+async function digestsIn(folders: readonly URL[], kept: Digests): Promise<Digests> {
+  const digests = new Map(Object.entries(kept));
   for (const folder of folders)
     for (const file of await readdir(folder)) {
+      const path = new URL(file, folder);
       const digest = createHash('sha256')
-        .update(await readFile(new URL(file, folder)))
+        .update(await readFile(path))
         .digest('hex')
         .slice(0, 16);
-      const known = kept.get(file) ?? digest;
-      if (known !== digest)
+      if ((digests.get(file) ?? digest) !== digest)
         throw new Error(
-          `${fileURLToPath(new URL(file, folder))} has changed since it ran on this database. Put the change into a new ` +
+          `${fileURLToPath(path)} has changed since it ran on this database. Put the change into a new ` +
             'migration, or start with an empty database (another --state-dir or DATABASE_URL).',
         );
-      kept.set(file, digest);
+      digests.set(file, digest);
     }
-  const text = JSON.stringify(Object.fromEntries(kept));
-  await client.query(`comment on table ${TABLE} is ${pg.escapeLiteral(text)}`);
+  return Object.fromEntries(digests);
 }

@@ -21,7 +21,7 @@ import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import { withCodeHooks } from '../code-hooks.ts';
 import { isProject } from '../open-folder.ts';
-import { readOwnFeatures, requireOwnFeatures } from '../own-features.ts';
+import { hasFeatures, readOwnFeatures, requireOwnFeatures } from '../own-features.ts';
 import { planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
 import { startCommand, type StartedCommand } from '../start-command.ts';
@@ -55,8 +55,10 @@ async function run(folder: string, flags: ApiOptions): Promise<void> {
   process.chdir(path);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const installation = await createInstallation(options, path, stop.signal);
+  const own = await startIfNone(options, stop.signal);
   const context = createContext(options);
+  if (!own) await requireOwnFeatures(context, path).catch((error: unknown) => sayError(context.err, error));
+  const installation = createInstallation(own, context, () => startIfNone(options, stop.signal));
   const tools = createToolServer(context, path, options);
   try {
     await followChanges(context, path, { tools, installation }, stop.signal);
@@ -68,33 +70,32 @@ async function run(folder: string, flags: ApiOptions): Promise<void> {
 
 interface Installation {
   /**
-   * Starts it with the features of the folder as they are now, if they can be used and it was started here. `onEnd`: before
-   * it ends.
+   * Starts it with the features of the folder as they are now, if they have changed and can be used, and it was started
+   * here. `onEnd`: before it ends.
    */
   restart(onEnd: () => Promise<void>): Promise<void>;
   end(): Promise<void>;
 }
 
-async function createInstallation(
-  options: ApiOptions,
-  folder: string,
-  signal: AbortSignal,
-): Promise<Installation> {
-  let own = await startIfNone(options, signal);
-  const context = createContext(options);
-  const { out, err } = context;
-  if (!own) await requireOwnFeatures(context, folder).catch((error: unknown) => sayError(err, error));
+/** `started`: undefined when it was not started here. */
+function createInstallation(
+  started: StartedCommand | undefined,
+  { client, out, err }: CommandContext,
+  start: () => Promise<StartedCommand | undefined>,
+): Installation {
+  let own = started;
   return {
     async restart(onEnd) {
-      const { problems } = await readOwnFeatures(folder);
+      const { features, problems } = await readOwnFeatures('.');
       for (const problem of problems) err.line(problem);
       if (problems.length > 0) return err.line('The features before this change go on.');
+      if (await hasFeatures(client, features)) return;
       if (!own)
         return err.line('Start the installation again for the changed features: it was not started here.');
       out.line('Starts again with the changed features.');
       await onEnd();
       await own.end();
-      own = await startIfNone(options, signal);
+      own = await start();
     },
     end: async () => own?.end(),
   };

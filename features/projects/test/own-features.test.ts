@@ -85,6 +85,10 @@ describe('IN-12 a feature of one’s own', () => {
       manifest(`name: 'notes', summary: 'Notes.', tool: []`),
       /has tool, which a feature has not: name, summary/,
     ],
+    'says where it comes from': [
+      manifest(`name: 'notes', summary: 'Notes.', own: { folder: '/', digest: '' }`),
+      /has own, which a feature has not/,
+    ],
     'has modules in place of functions': [
       manifest(`name: 'notes', summary: 'Notes.', tools: [{}]`),
       /tools must be a list of functions/,

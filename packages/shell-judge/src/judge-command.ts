@@ -84,11 +84,13 @@ export function judgeCommand(command: string, rules: ShellRules): ShellVerdict {
 function judgeText(command: string, rules: ShellRules): ShellVerdict {
   const written = expandCommands(command);
   const words = commandWords(written);
-  const led = rules.followLinks ? throughLinks(written.commands, rules.followLinks) : [];
+  const led = rules.followLinks
+    ? throughLinks(written.commands, rules.followLinks)
+    : { commands: [], isWhole: true };
   const shell = {
     ...written,
-    commands: [...written.commands, ...(led ?? [])],
-    problem: written.problem ?? (led ? null : TOO_LONG),
+    commands: [...written.commands, ...led.commands],
+    problem: written.problem ?? (led.isWhole ? null : TOO_LONG),
   };
   const problems = findProblems(shell, rules.categoriesOff, rules.deniedPaths);
   const denial = problems.find((each) => each.severity === 'deny');

@@ -12,14 +12,14 @@ export type FollowLinks = (path: string) => readonly string[];
 /** Words and redirections of all commands that links lead to: each place makes one, so a link named a thousand times would make a million. */
 const MAX_LED_WORDS = 20_000;
 
-/**
- * Each command again for each place to which one of its words or redirections leads. Undefined when these are too many to
- * be judged.
- */
-export function throughLinks(
-  commands: readonly ShellCommand[],
-  follow: FollowLinks,
-): readonly ShellCommand[] | undefined {
+/** `isWhole` is false when there are more. */
+export interface LedCommands {
+  readonly commands: readonly ShellCommand[];
+  readonly isWhole: boolean;
+}
+
+/** Each command again for each place to which one of its words or redirections leads. */
+export function throughLinks(commands: readonly ShellCommand[], follow: FollowLinks): LedCommands {
   const found: ShellCommand[] = [];
   const folders = [''];
   let words = 0;
@@ -27,11 +27,11 @@ export function throughLinks(
     enterFolders(folders, command);
     for (const led of ledFrom(command, folders, follow)) {
       words += led.words.length + led.redirects.length;
-      if (words > MAX_LED_WORDS) return undefined;
+      if (words > MAX_LED_WORDS) return { commands: found, isWhole: false };
       found.push(led);
     }
   }
-  return found;
+  return { commands: found, isWhole: true };
 }
 
 function* ledFrom(

@@ -265,6 +265,13 @@ describe('security and ask', () => {
       assert.deepEqual([decision, rule], ['ask', 'unparsable']);
       assert.equal(judgeCommand(many, { ...UNATTENDED, followLinks }).decision, 'deny');
     }
+    // What was found before is judged.
+    const first = judgeCommand(`cat secret ${'l '.repeat(9_000)}`, {
+      ...DEFAULT_RULES,
+      deniedPaths: ['/closed'],
+      followLinks: (path) => (path === 'secret' ? ['/closed/key'] : followLinks(path)),
+    });
+    assert.deepEqual([first.decision, first.rule], ['deny', 'denied_path']);
     const few = judgeCommand('cat '.padEnd(100, 'l '), { ...DEFAULT_RULES, followLinks });
     assert.notEqual(few.rule, 'unparsable');
   });
