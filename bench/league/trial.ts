@@ -69,13 +69,13 @@ export async function runBatch(
     },
   });
   world.arm(gate);
-  const begun = Promise.all(turns.map((turn) => running.begin(turn, text(turn))));
+  const started = Promise.all(turns.map((turn) => running.begin(turn, text(turn))));
   // The kill may come before a request is answered, which is then sent again until the restart.
-  const held = await Promise.race([gate.fired, begun.then(() => gate.fired)]);
+  const held = await Promise.race([gate.fired, started.then(() => gate.fired)]);
   world.arm(undefined);
   const began = performance.now();
   await (victim === 'worker' ? running.restartWorker() : restarted);
-  await begun;
+  await started;
   const startSeconds = (performance.now() - began) / 1_000;
   const resume = async (): Promise<void> => {
     const wake = `${batch.name}-wake`;
