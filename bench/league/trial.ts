@@ -75,8 +75,8 @@ export async function runBatch(
   world.arm(undefined);
   const began = performance.now();
   await (victim === 'worker' ? running.restartWorker() : restarted);
-  await started;
   const startSeconds = (performance.now() - began) / 1_000;
+  await started;
   const resume = async (): Promise<void> => {
     const wake = `${batch.name}-wake`;
     if (side.resume === 'traffic') await running.begin(wake, text(wake));

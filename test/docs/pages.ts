@@ -84,3 +84,11 @@ export function anchors(page: string): ReadonlySet<string> {
     }),
   );
 }
+
+/** The files of the feature that docs/features.md makes, by their paths. */
+export function notesFeature(): readonly (readonly [path: string, text: string])[] {
+  const files = readPage('docs/features.md').matchAll(
+    /^`(features\/notes\/[^`]+)`:\n\n```\w+\n(.*?)^```$/gms,
+  );
+  return Array.from(files, ([, path = '', text = '']) => [path, text]);
+}

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,7 @@ import { commandFolders, userCacheDir } from '#config';
 import { nextFreePort } from '@tempoclaw/dev-services/processes';
 import { obtainTemporalBinary } from '@tempoclaw/dev-services';
 import { type Clone, cleanEnvironment, cloneRepository } from '#test/start/program.ts';
+import { notesFeature } from '#test/docs/pages.ts';
 import { findCompose, openProject, type Project } from '#test/support/compose.ts';
 import { findEngine, type FoundEngine } from '#test/support/container-engine.ts';
 
@@ -213,6 +214,23 @@ describe('docker compose', { skip, timeout: 1_200_000 }, () => {
       String(USER),
     ]);
     assert.match(files.stdout, /made-in-a-box/);
+  });
+
+  it('with docker-compose.features.yml it has the features of a folder', async () => {
+    for (const [path, text] of notesFeature()) {
+      const file = join(clone.folder, 'own', path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    await appendFile(join(clone.folder, '.env'), 'TEMPOCLAW_FEATURES=./own/features\n');
+    project.add('docker-compose.features.yml');
+    await project.compose('up', '--detach', 'api', 'worker');
+    await isReady();
+    assert.partialDeepStrictEqual(await ask('GET', '/v1/gateway'), { features: [{ name: 'notes' }] });
+    const text = 'note {"text":"out of paper"}';
+    const turn = await ask('POST', '/v1/sessions/noted/messages?wait=120', { text, agent: 'runs' });
+    assert.equal(turn['status'], 'completed', JSON.stringify(turn));
+    assert.partialDeepStrictEqual(await ask('GET', '/v1/notes'), { data: [{ text: 'out of paper' }] });
   });
 
   it('ends, and leaves no container behind', async () => {

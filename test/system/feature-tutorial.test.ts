@@ -5,10 +5,9 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { childEnvironment } from '#config';
-import { readPage, ROOT } from '#test/docs/pages.ts';
+import { notesFeature, readPage, ROOT } from '#test/docs/pages.ts';
 import { temporaryFolder } from '#test/support/tool-call.ts';
 
-const FILE = /^`(features\/notes\/[^`]+)`:\n\n```\w+\n(.*?)^```$/gms;
 const LINES = /^\*\*9\..*?^```ts\n(import [^\n]+)\n([^\n]+)\n```$/ms;
 
 test('the steps of docs/features.md make a feature', { timeout: 600_000 }, async (t) => {
@@ -19,9 +18,9 @@ test('the steps of docs/features.md make a feature', { timeout: 600_000 }, async
     await cp(join(ROOT, file), join(copy, file), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
 
-  const files = [...page.matchAll(FILE)];
+  const files = notesFeature();
   assert.equal(files.length, 7, 'and one line outside');
-  for (const [, path = '', text = ''] of files) {
+  for (const [path, text] of files) {
     await mkdir(dirname(join(copy, path)), { recursive: true });
     await writeFile(join(copy, path), text);
   }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { notesFeature } from '#test/docs/pages.ts';
 import { cleanEnvironment } from '#test/start/program.ts';
 import { eventually, runningWith } from '#test/support/processes.ts';
 
@@ -156,17 +157,16 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     agents: string,
     change: (text: string) => string = (text) => text,
   ): Promise<readonly string[]> {
-    const page = await readFile('docs/features.md', 'utf8');
-    const files = [...page.matchAll(/^`(features\/notes\/(?!test)[^`]+)`:\n\n```\w+\n(.*?)^```$/gms)];
+    const files = notesFeature().filter(([path]) => !path.includes('/test/'));
     assert.equal(files.length, 6);
-    for (const [, path = '', text = ''] of files) {
+    for (const [path, text] of files) {
       await mkdir(dirname(join(agents, path)), { recursive: true });
       await writeFile(join(agents, path), change(text));
     }
     const options =
       '--noEmit --ignoreConfig --strict --skipLibCheck --allowImportingTsExtensions --module nodenext';
     const roots = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node'];
-    const sources = files.map(([, path = '']) => join(agents, path)).filter((path) => path.endsWith('.ts'));
+    const sources = files.map(([path]) => join(agents, path)).filter((path) => path.endsWith('.ts'));
     const tsc = [resolve('node_modules/typescript/bin/tsc'), ...options.split(' '), ...roots, ...sources];
     return run(process.execPath, tsc, { cwd: folder }).then(
       () => [],
