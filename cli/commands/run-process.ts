@@ -6,8 +6,7 @@ import { SOURCE_ENDING } from '#domain/source-ending.ts';
 const MAINS: Readonly<Record<string, string>> = { api: 'api/main', worker: 'workers/main' };
 
 export function register(command: Command): void {
-  const main = `../../../${MAINS[command.name()]}${SOURCE_ENDING}`;
   command.action(async () => {
-    await import(new URL(main, import.meta.url).href);
+    await import(`#${MAINS[command.name()]}${SOURCE_ENDING}`);
   });
 }
