@@ -1,7 +1,6 @@
 /** The npm package in an empty folder, beside its dependencies: from nothing to a tool of one's own (IN-12). */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -267,7 +266,7 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
   it('ends everything with Ctrl-C', async () => {
     assert.ok(dev?.pid);
     process.kill(-dev.pid, 'SIGINT');
-    await once(dev, 'exit');
+    assert.ok(await eventually(() => dev?.exitCode !== null || dev.signalCode !== null), output);
     assert.ok(await eventually(() => runningWith(base).length === 0), runningWith(base).join(' '));
   });
 });

@@ -59,11 +59,11 @@ async function run(folder: string, flags: ApiOptions): Promise<void> {
   const context = createContext(options);
   if (!own) await requireOwnFeatures(context, path).catch((error: unknown) => sayError(context.err, error));
   const installation = createInstallation(own, context, () => startIfNone(options, stop.signal));
-  const tools = createToolServer(context, path, options);
+  const tools = createToolServer(context, path, options, stop.signal);
   try {
     await followChanges(context, path, { tools, installation }, stop.signal);
   } finally {
-    await tools.end();
+    await tools.pause();
     await installation.end();
   }
 }
@@ -110,27 +110,33 @@ interface ToolServer {
   restart(): Promise<void>;
   /** Ends the host; the next one starts with `restart`. */
   pause(): Promise<void>;
-  end(): Promise<void>;
 }
 
+/** `signal`: no host starts after it. */
 function createToolServer(
   { client, out, err }: CommandContext,
   folder: string,
   options: ApiOptions,
+  signal: AbortSignal,
 ): ToolServer {
+  /** A host that is lost, a change and the end may all come at once. */
+  const inTurn = oneAtATime();
+  const over = new Promise<undefined>((resolve) =>
+    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
+  );
   let current: StartedCommand | undefined;
-  let isOver = false;
 
   async function restart(): Promise<void> {
-    if (!hasCode(folder)) return;
+    if (signal.aborted || !hasCode(folder)) return;
     const { url, key } = client.target();
     const target = options.url === undefined ? [] : ['--url', url];
     const next = startCommand(['tools', 'serve', folder, '--host', hostNameOf(folder), ...target], 'lines', {
       ...(key !== undefined && options.apiKey !== undefined && { TEMPOCLAW_API_KEY: key }),
     });
-    const first = await withTimeout(SERVE_MS, next.firstLine());
+    const first = await withTimeout(SERVE_MS, Promise.race([next.firstLine(), over]));
     if (first === undefined) {
       if (!next.hasEnded()) await next.end();
+      if (signal.aborted) return;
       err.line(next.errors().trim() || 'The tools cannot be served: their process says nothing.');
       err.line(current ? 'The tools before this change go on.' : 'Correct them; they start by themselves.');
       return;
@@ -144,12 +150,14 @@ function createToolServer(
 
   /** A process that ends by itself starts again, so that calls it has lost are probed. */
   async function restartWhenLost(served: StartedCommand): Promise<void> {
-    const isLost = (): boolean => served === current && !isOver;
+    const isLost = (): boolean => served === current && !signal.aborted;
     await served.ended;
     if (!isLost()) return;
     err.line('The process of the tools has ended; it starts again.');
     await sleep(RESTART_MS);
-    if (isLost()) await restart();
+    await inTurn(async () => {
+      if (isLost()) await restart();
+    });
   }
 
   async function pause(): Promise<void> {
@@ -158,14 +166,7 @@ function createToolServer(
     await before?.end();
   }
 
-  return {
-    restart,
-    pause,
-    async end() {
-      isOver = true;
-      await pause();
-    },
-  };
+  return { restart: () => inTurn(restart), pause: () => inTurn(pause) };
 }
 
 async function followChanges(
@@ -179,8 +180,11 @@ async function followChanges(
     inTurn(async () => {
       if (changed.has('installation')) await installation.restart(tools.pause);
       if (changed.size > 0) await tools.restart();
-      await deployFolder(context, folder);
-    }).catch((error: unknown) => sayError(context.err, error));
+      if (!signal.aborted) await deployFolder(context, folder);
+    }).catch((error: unknown) => {
+      // What is ended in the middle fails in many ways.
+      if (!signal.aborted) sayError(context.err, error);
+    });
   let changed = new Set<Restarted>();
   let timer: NodeJS.Timeout | undefined;
   const watcher = watchFolder(folder, (path) => {
@@ -203,6 +207,8 @@ async function followChanges(
   } finally {
     clearTimeout(timer);
     await watcher.close();
+    // What an update starts is ended only after it.
+    await update(new Set());
   }
 }
 

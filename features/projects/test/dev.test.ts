@@ -29,6 +29,15 @@ describe('IN-12 tempoclaw dev', { timeout: 300_000 }, () => {
     folder = join(mkdtempSync(join(tmpdir(), 'dev-')), 'my-agents');
     const init = spawn(process.execPath, [PROGRAM, 'init', folder], { stdio: 'ignore' });
     assert.deepEqual(await once(init, 'exit'), [0, null]);
+    await start();
+  });
+  after(async () => {
+    for (const pid of runningWith(folder)) process.kill(pid, 'SIGKILL');
+    await rm(join(folder, '..'), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  });
+
+  async function start(): Promise<void> {
+    output = '';
     dev = spawn(process.execPath, [PROGRAM, 'dev'], {
       cwd: folder,
       env: cleanEnvironment(ANY_PORTS),
@@ -39,12 +48,7 @@ describe('IN-12 tempoclaw dev', { timeout: 300_000 }, () => {
         output += data.toString();
       });
     assert.ok(await eventually(() => output.includes('Follows the changes'), 200_000), output);
-  });
-  after(async () => {
-    for (const pid of runningWith(folder)) process.kill(pid, 'SIGKILL');
-    await rm(join(folder, '..'), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  });
-
+  }
   const run = (): RunInfo => JSON.parse(readFileSync(join(folder, '.tempoclaw/run.json'), 'utf8')) as RunInfo;
   // Tests read fields of answers of every shape.
   async function ask(method: string, path: string, body?: object): Promise<any> {
@@ -148,5 +152,15 @@ describe('IN-12 tempoclaw dev', { timeout: 300_000 }, () => {
     dev.kill('SIGKILL');
     await once(dev, 'exit');
     assert.ok(await eventually(() => runningWith(folder).length === 0), runningWith(folder).join(' '));
+  });
+
+  it('ends all of it with Ctrl-C, also while the tools start again', async () => {
+    await start();
+    assert.ok(await eventually(() => host().length === 1), output);
+    writeFileSync(join(folder, 'tools/refund.ts'), templateOf('my-agents')['tools/refund.ts'] ?? '');
+    assert.ok(await eventually(() => host().length === 2), output);
+    dev.kill('SIGINT');
+    assert.ok(await eventually(() => dev.exitCode !== null || dev.signalCode !== null), output);
+    assert.deepEqual(runningWith(folder), []);
   });
 });
