@@ -15,7 +15,7 @@ const TERMINAL = fileURLToPath(new URL('../cli/support/terminal.py', import.meta
 const PATIENCE_MS = 120_000;
 /** Settings of the person who runs the tests must not reach a program that should be fresh. */
 const FOREIGN =
-  /^(TEMPOCLAW_(?!TEST_RUN)|TEMPORAL_|TEST_|NODE_|npm_|DATABASE_URL$|POSTGRES_URL$|LOG_LEVEL$|OLLAMA_HOST$|.*_API_KEY$|.*_BASE_URL$)/;
+  /^(TEMPOCLAW_(?!TEST_RUN)|TEMPORAL_|TEST_|NODE_|npm_(?!config_(?:global|user)config$)|DATABASE_URL$|POSTGRES_URL$|LOG_LEVEL$|OLLAMA_HOST$|.*_API_KEY$|.*_BASE_URL$)/;
 
 export interface Ran {
   readonly code: number | null;

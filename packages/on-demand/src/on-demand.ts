@@ -65,7 +65,7 @@ async function installed(name: string, options: OnDemandOptions): Promise<string
   const end = showProgress(part, await sizeIn(locks), options);
   try {
     for (const file of ['package.json', 'package-lock.json']) await cp(join(locks, file), join(part, file));
-    await promisify(execFile)('npm', [...ARGS, ...PATIENCE, '--prefix', part], {
+    await promisify(execFile)('npm', [...ARGS, ...PATIENCE], {
       cwd: part,
       env,
       timeout: TIMEOUT_MS,
