@@ -105,6 +105,15 @@ describe('IN-11 useChat in a browser', { skip }, () => {
     assert.equal((await turnsOf('calls')).length, 2);
   });
 
+  it('keeps what the person types while an answer is written', async () => {
+    const { page, say } = await open('typing', 'slow');
+    await say(`${'Bit by bit. '.repeat(6).trim()} ms=120`);
+    await sees(page, /ms=120[\s\S]*Bit by bit/);
+    await page.getByRole('textbox').fill('Walrus.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    assert.equal((await sees(page, /Walrus\.[\s\S]*Walrus\./)).match(/Walrus\./g)?.length, 2);
+  });
+
   it('asks the person for approvals, and the same answer goes on', async () => {
     const { page, say } = await open('approve');
     await say('poke {"note":"chat"}');
