@@ -33,6 +33,8 @@ import { type ActivityParts, createWorkerBase, type WorkerCore } from './worker-
 export interface WorkerActivities {
   readonly activities: Readonly<Record<string, (input: never) => Promise<unknown>>>;
   readonly nexusServices: ServiceHandler[];
+  /** See StepEngine. */
+  readonly untilFollowed: () => Promise<void>;
   /** Called when the worker has drained. */
   close(): Promise<void>;
 }
@@ -131,7 +133,8 @@ export async function createActivities(
     }),
     ...createToolCallActivities({ ...calls, engine, added: features.addedTools }),
   };
-  return { activities, nexusServices: features.nexusServices, close: features.close };
+  const { nexusServices, close } = features;
+  return { activities, nexusServices, untilFollowed: engine.untilFollowed, close };
 }
 
 /** The parts of all features, merged by kind. */

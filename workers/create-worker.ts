@@ -14,6 +14,7 @@ import { createHeartbeats, HEARTBEAT_MS } from './interceptors/heartbeat.ts';
 import { ownNamespaceOnly } from './interceptors/own-namespace.ts';
 import { scrubFailures } from './interceptors/scrub-failures.ts';
 import { LeanWorker } from './lean/lean-worker.ts';
+import { withTimeout } from '#domain/async/with-timeout.ts';
 import { watchWorkers } from './watch-workers.ts';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -21,6 +22,12 @@ export interface RunningWorker extends Pick<Worker, 'run' | 'shutdown'> {
   /** Closes what features have open, after `run` has resolved. */
   close(): Promise<void>;
 }
+
+/**
+ * Milliseconds for which a worker that ends waits for the activities that follow what its last workflow tasks have
+ * started. They come at once, unless the server is away.
+ */
+const FOLLOW_MS = 2_000;
 
 /** Milliseconds between two checks of an idle worker whose the namespace is. */
 const LOOK_MS = 1_000;
@@ -47,9 +54,10 @@ export async function createWorker(
   const { queue } = parts.machine;
   const { maxConcurrentActivities, maxConcurrentModelCalls, maxCachedWorkflows } = config.worker;
   let foreign: ForeignNamespace | undefined;
+  const ending = Promise.withResolvers<void>();
   const shutdown = (): void => {
-    // A worker that is already shutting down refuses another shutdown.
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    endPolls(main);
+    ending.resolve();
   };
   const leave = (error: ForeignNamespace): void => {
     if (foreign) return;
@@ -57,7 +65,7 @@ export async function createWorker(
     shutdown();
   };
   const modules = await Promise.all(parts.features.flatMap(({ worker }) => worker?.() ?? []));
-  const { activities, nexusServices, close } = await createActivities(parts, modules);
+  const { activities, nexusServices, untilFollowed, close } = await createActivities(parts, modules);
   // Also when a container starts again with the same name and process id, it is another worker.
   const identity = `${process.pid}@${hostname()}/${randomBytes(4).toString('hex')}`;
   const heartbeats = createHeartbeats();
@@ -80,35 +88,33 @@ export async function createWorker(
     shutdownGraceTime: config.worker.shutdownGraceSeconds * 1000,
   };
   const kind = parts.sdkWorker ?? (config.worker.lean ? LeanWorker : ContainedWorker);
-  const workers = [
-    await kind.create({
-      ...shared,
-      taskQueue: config.temporal.taskQueue,
-      nexusServices,
-      workflowBundle: parts.bundle,
-      ...deploymentOf(config.worker.deploymentName, parts.buildId),
-      interceptors: { activity: [...activityInterceptors, limitActivities(maxConcurrentActivities)] },
-      maxConcurrentActivityTaskExecutions: maxConcurrentActivities + maxConcurrentModelCalls,
-      maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
-      maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
-      ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
-      // All calls of a step start at once, without a round trip each.
-      maxEagerActivityReservationsPerWorkflowTask: 16,
-      // After this time a turn whose worker was killed goes to another worker.
-      stickyQueueScheduleToStartTimeout: '500 milliseconds',
-    }),
-  ];
-  if (queue !== undefined)
-    workers.push(
-      await Worker.create({
-        ...shared,
-        taskQueue: queue,
-        // For model calls and commands, which are already running.
-        interceptors: { activity: activityInterceptors },
-        maxConcurrentActivityTaskExecutions: 2 * maxConcurrentActivities,
-        maxConcurrentActivityTaskPolls: 2,
-      }),
-    );
+  const main = await kind.create({
+    ...shared,
+    taskQueue: config.temporal.taskQueue,
+    nexusServices,
+    workflowBundle: parts.bundle,
+    ...deploymentOf(config.worker.deploymentName, parts.buildId),
+    interceptors: { activity: [...activityInterceptors, limitActivities(maxConcurrentActivities)] },
+    maxConcurrentActivityTaskExecutions: maxConcurrentActivities + maxConcurrentModelCalls,
+    maxConcurrentLocalActivityExecutions: maxConcurrentActivities,
+    maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
+    ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
+    // All calls of a step start at once, without a round trip each.
+    maxEagerActivityReservationsPerWorkflowTask: 16,
+    // After this time a turn whose worker was killed goes to another worker.
+    stickyQueueScheduleToStartTimeout: '500 milliseconds',
+  });
+  const own =
+    queue === undefined
+      ? undefined
+      : await Worker.create({
+          ...shared,
+          taskQueue: queue,
+          // For model calls and commands, which are already running.
+          interceptors: { activity: activityInterceptors },
+          maxConcurrentActivityTaskExecutions: 2 * maxConcurrentActivities,
+          maxConcurrentActivityTaskPolls: 2,
+        });
   return {
     async run() {
       const timer = setInterval(() => {
@@ -127,7 +133,7 @@ export async function createWorker(
         onError: (error) => parts.log.warn({ err: error }, 'the beats of workers could not be exchanged'),
       });
       try {
-        await Promise.all(workers.map((worker) => worker.run()));
+        await runBoth(main, own, ending.promise, untilFollowed);
       } finally {
         clearInterval(timer);
         await watch.close();
@@ -137,6 +143,30 @@ export async function createWorker(
     shutdown,
     close,
   };
+}
+
+/** Polls the queue of its own until what the last workflow tasks here have started is followed. */
+async function runBoth(
+  main: Worker,
+  own: Worker | undefined,
+  ending: Promise<void>,
+  untilFollowed: () => Promise<void>,
+): Promise<void> {
+  const running = main.run();
+  const followed = async (): Promise<void> => {
+    try {
+      await Promise.race([ending, running]);
+      await withTimeout(FOLLOW_MS, running.then(untilFollowed));
+    } finally {
+      if (own) endPolls(own);
+    }
+  };
+  await Promise.all([running, followed(), own?.run()]);
+}
+
+/** A worker that is already shutting down refuses another shutdown. */
+function endPolls(worker: Worker): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
 /**

@@ -110,6 +110,7 @@ async function main(): Promise<void> {
     dataConverter,
   });
   const running = worker.run();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, worker.shutdown);
   await temporal.ensureSweep().catch((error: unknown) =>
     // Another worker's start creates it, or an operator with the permission.
     log.warn({ err: error }, 'the schedule of the sweep could not be made'),
@@ -164,12 +165,12 @@ async function reachTemporal(config: Config, pool: Pool, dataConverter: DataConv
 
 const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The SDK's runtime handles SIGTERM and SIGINT: it drains the worker, and `run` resolves. */
+/** Its own reaction to signals would end both workers of this process at the same time. */
 function installRuntime(log: pino.Logger, metricsAddress: string | undefined): void {
   Runtime.install({
     telemetryOptions:
       metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } },
-    shutdownSignals: ['SIGTERM', 'SIGINT'],
+    shutdownSignals: [],
     logger: {
       log: (level, message, meta) => log[PINO_LEVEL[level]](meta ?? {}, message),
       trace: (message, meta) => log.trace(meta ?? {}, message),

@@ -71,6 +71,11 @@ export interface StepEngine extends CallScheduler {
   keepNextStep(tenant: string, call: RunnableCall, known: KnownTranscript, next: StepBasis): void;
   /** Ends what still runs of a turn that no activity waits for; for the code that ends the turn. */
   endDetached(tenant: string, turn: string): Promise<void>;
+  /**
+   * Resolves when activities on `queue` have taken over all that runs beyond its workflow task, or it has ended. For
+   * the end of the worker, once no workflow task runs in it.
+   */
+  untilFollowed(): Promise<void>;
 }
 
 export function createPlainEngine(ledger: Pick<TurnLedger, 'recordAnswer'>): StepEngine {
@@ -89,5 +94,6 @@ export function createPlainEngine(ledger: Pick<TurnLedger, 'recordAnswer'>): Ste
     nextStepQuery: () => undefined,
     keepNextStep: () => undefined,
     endDetached: () => Promise.resolve(),
+    untilFollowed: () => Promise.resolve(),
   };
 }

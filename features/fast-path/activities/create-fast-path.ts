@@ -195,11 +195,12 @@ function inlineActivities(
   ownQueue: OwnQueue,
   plain: StepEngine,
   earlyStarts: Map<string, EarlyStart>,
-): Pick<StepEngine, 'modelActivity' | 'toolActivity' | 'endDetached'> {
+): Pick<StepEngine, 'modelActivity' | 'toolActivity' | 'endDetached' | 'untilFollowed'> {
   let endModelCalls: InFlightWork<InlineModelInput, InlineModelResult>['endAll'] = async () => undefined;
+  const follows: (() => Promise<void>)[] = [];
   return {
     modelActivity(work) {
-      const { run, endAll } = createInFlightWork<InlineModelInput, InlineModelResult>({
+      const { run, endAll, untilFollowed } = createInFlightWork<InlineModelInput, InlineModelResult>({
         keyOf: modelKey,
         work,
         patienceMs: PATIENCE_MS.model,
@@ -207,17 +208,19 @@ function inlineActivities(
         priorAttempts: ({ priorAttempts = 0 }) => priorAttempts,
       });
       endModelCalls = endAll;
+      follows.push(untilFollowed);
       return async (input) => (await run(input)) ?? { kind: 'continues', queue: ownQueue.name };
     },
 
     toolActivity(tool, work) {
       if (!tool.limits.inline) return plain.toolActivity(tool, work);
-      const { run, reserve, endAll } = createInFlightWork<RunToolInput, RunToolResult>({
+      const { run, reserve, endAll, untilFollowed } = createInFlightWork<RunToolInput, RunToolResult>({
         keyOf: ({ tenant, call }) => callKey(tenant, call),
         work,
         patienceMs: PATIENCE_MS.tool,
         max: ownQueue.max,
       });
+      follows.push(untilFollowed);
       earlyStarts.set(tool.name, {
         reserve() {
           const slot = reserve();
@@ -238,6 +241,9 @@ function inlineActivities(
         endModelCalls((input) => input.tenant === tenant && input.turn === turn),
         ...Array.from(earlyStarts.values(), ({ end }) => end(tenant, turn)),
       ]);
+    },
+    async untilFollowed() {
+      await Promise.all(follows.map((untilFollowed) => untilFollowed()));
     },
   };
 }

@@ -46,6 +46,8 @@ export interface InFlightWork<Input, Result> {
   readonly reserve: () => Slot<Input, Result> | undefined;
   /** Stops work without a follower that was started for such an input; resolves when it is over. */
   readonly endAll: (isMeant: (input: Input) => boolean) => Promise<void>;
+  /** Resolves when all that runs now is over, or followed by an activity. */
+  readonly untilFollowed: () => Promise<void>;
 }
 
 /** It must be used or released. */
@@ -63,6 +65,8 @@ interface InFlight<Input, Result> {
   /** Resolves when the work reports that it takes longer. */
   readonly lasts: Promise<void>;
   readonly stop: AbortController;
+  /** Resolves when somebody waits for its result, or nobody will. */
+  readonly followed: PromiseWithResolvers<void>;
   isAwaited: boolean;
   unfollowed?: NodeJS.Timeout;
 }
@@ -92,6 +96,7 @@ export function createInFlightWork<Input, Result>({
       input,
       stop,
       lasts,
+      followed: Promise.withResolvers<void>(),
       isAwaited: false,
       // It runs after `started` is set.
       result: Promise.resolve().then(() => job(input, { ...first, signal: stop.signal, isAwaited, detach })),
@@ -113,6 +118,7 @@ export function createInFlightWork<Input, Result>({
   function forget(key: string, started: InFlight<Input, Result>): void {
     clearTimeout(started.unfollowed);
     if (running.get(key) === started) running.delete(key);
+    started.followed.resolve();
   }
 
   function detached(key: string, started: InFlight<Input, Result>): void {
@@ -177,7 +183,14 @@ export function createInFlightWork<Input, Result>({
       }
       await Promise.allSettled(remaining.map(([, { result }]) => result));
     },
+    untilFollowed: () => allFollowed(running.values()),
   };
+}
+
+async function allFollowed(all: Iterable<InFlight<unknown, unknown>>): Promise<void> {
+  await Promise.allSettled(
+    Array.from(all, ({ result, followed }) => Promise.race([result, followed.promise])),
+  );
 }
 
 /** While it waits, a stop of the activity stops the work. */
