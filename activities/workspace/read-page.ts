@@ -9,6 +9,10 @@ export interface FilePageRequest {
   readonly limit?: number;
   /** UTF-16 units of text. */
   readonly maxChars: number;
+  /** Bytes of UTF-8, with `bytesPerLine` more for each line; without a limit when absent. */
+  readonly maxBytes?: number;
+  /** What the caller adds to a line, such as its number; 0 when absent. */
+  readonly bytesPerLine?: number;
 }
 
 export interface FilePage {
@@ -115,14 +119,9 @@ function take(scan: Scan, chunk: Buffer, first: number, last: number, maxBytes: 
 function cut(scan: Scan, request: FilePageRequest, totalLines: number | undefined, size: number): FilePage {
   const bytes = Buffer.concat(scan.kept);
   const whole = bytes.toString('utf8').replaceAll('\0', '');
-  let text = whole;
-  let cutLine = false;
-  if (whole.length > request.maxChars) {
-    const end = whole.lastIndexOf('\n', request.maxChars - 1);
-    cutLine = end < 0;
-    text = whole.slice(0, cutLine ? request.maxChars : end + 1);
-    if (cutLine && /[\ud800-\udbff]$/.test(text)) text = text.slice(0, -1);
-  }
+  const end = endOfWholeLines(whole, request);
+  const cutLine = end === 0 && whole !== '';
+  const text = cutLine ? beginning(whole, request) : whole.slice(0, end);
   const lines = countLines(text);
   const more = cutLine || totalLines === undefined || request.offset + lines < totalLines;
   const plain = request.offset === 0 ? text.replace(/^\ufeff/, '') : text;
@@ -135,6 +134,28 @@ function cut(scan: Scan, request: FilePageRequest, totalLines: number | undefine
     invalidUtf8: text.includes('\ufffd') && !isUtf8(bytes.subarray(0, Buffer.byteLength(text))),
     totalLines,
   };
+}
+
+/** Where the last line ends that fits; 0 when not even the first one does. */
+function endOfWholeLines(text: string, request: FilePageRequest): number {
+  const { maxChars, maxBytes = Number.POSITIVE_INFINITY, bytesPerLine = 0 } = request;
+  let end = 0;
+  let bytes = 0;
+  while (end < text.length) {
+    const found = text.indexOf('\n', end);
+    const next = found < 0 ? text.length : found + 1;
+    bytes += Buffer.byteLength(text.slice(end, next)) + bytesPerLine;
+    if (next > maxChars || bytes > maxBytes) break;
+    end = next;
+  }
+  return end;
+}
+
+/** As much as fits of a line that is too long; no character is cut in two. */
+function beginning(line: string, { maxChars, maxBytes, bytesPerLine = 0 }: FilePageRequest): string {
+  const text = line.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '');
+  if (maxBytes === undefined) return text;
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes - bytesPerLine)).read);
 }
 
 function countLines(text: string): number {

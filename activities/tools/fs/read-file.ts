@@ -9,6 +9,8 @@ import { toolError } from '#domain/tool.ts';
 
 /** Greatest number of characters in one answer. */
 export const READ_MAX_CHARS = 50_000;
+/** Bytes of UTF-8: with its notes, a page stays within what the model sees of a result (EX-5), so it can read on. */
+const READ_MAX_BYTES = 60_000;
 
 const input = z.object({
   path: z.string().min(1).max(4096).describe('File path, relative to the workspace'),
@@ -20,7 +22,7 @@ const input = z.object({
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   name: 'read_file',
   description:
-    'Read a text file of the workspace. At most 50,000 characters are given at once; the end of the answer says how to read on. An image (PNG, JPEG, GIF, WebP; 3 MB) is shown.',
+    'Read a text file of the workspace. At most 50,000 characters (60,000 bytes) are given at once; the end of the answer says how to read on. An image (PNG, JPEG, GIF, WebP; 3 MB) is shown.',
   keywords: 'open view show cat print look at content source lines load text readme log config first last',
   group: 'fs',
   common: true,
@@ -35,7 +37,13 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'files'>>({
   run: ({ files }, { path, offset, limit, line_numbers }, call) =>
     withFileProblems(async () => {
       const page = await files
-        .readPage(call, path, { offset, maxChars: READ_MAX_CHARS, limit })
+        .readPage(call, path, {
+          offset,
+          limit,
+          maxChars: READ_MAX_CHARS,
+          maxBytes: READ_MAX_BYTES,
+          bytesPerLine: line_numbers ? String(offset + READ_MAX_CHARS).length + 1 : 0,
+        })
         .catch(async (error: unknown) => {
           // A binary file may be an image.
           const isBinary = error instanceof FileProblem && error.code === 'ExecutionFailed';
@@ -67,8 +75,11 @@ function footer(page: FilePage, offset: number): string {
   const notes: string[] = [];
   const of = page.totalLines === undefined ? '' : ` of ${page.totalLines}`;
   if (page.cutLine) {
+    const bytes = Buffer.byteLength(page.text);
+    // The replacement for a byte that is not UTF-8 has three bytes.
+    const rest = page.invalidUtf8 ? 'cut -b' : `cut -b ${bytes + 1}-`;
     notes.push(
-      `line ${offset} is longer than ${READ_MAX_CHARS} characters and was cut; read the rest of it with exec (cut -c), the next line with offset=${offset + 1}`,
+      `line ${offset} is too long to be given at once and was cut after ${bytes} bytes; read the rest of it with exec (${rest}), the next line with offset=${offset + 1}`,
     );
   } else if (page.more) {
     notes.push(

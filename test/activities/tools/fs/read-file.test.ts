@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { tool } from '#activities/tools/fs/read-file.ts';
 import { IMAGE_BYTES } from '#domain/model/image.ts';
+import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
 import { pngOf } from '#test/support/image-bytes.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';
 
@@ -60,7 +61,46 @@ describe('TL read_file', () => {
     const result = await bench.run(tool, { path: 'f.txt' });
     assert.match(
       result.ok ? result.text : '',
-      /\n\[line 0 is longer than 50000 characters and was cut; .*offset=1\]$/,
+      /\n\[line 0 is too long to be given at once and was cut after 50000 bytes; .*\(cut -b 50001-\).*offset=1\]$/,
+    );
+  });
+
+  const wide = Array.from({ length: 2_000 }, (_, at) => `${at} ${'漢'.repeat(95)}\n`).join('');
+  const narrow = 'a\n'.repeat(40_000);
+  for (const [what, text, args] of [
+    ['letters of several bytes', wide, {}],
+    ['many short lines with their numbers', narrow, { line_numbers: true }],
+  ] as const) {
+    test(`EX-5 a page of ${what} is shown whole, so reading on as it says misses nothing`, async (t) => {
+      const bench = await withFile(t, text);
+      const read: string[] = [];
+      for (let offset = 0, more = true; more; ) {
+        const result = await bench.run(tool, { path: 'f.txt', offset, ...args });
+        assert.ok(result.ok);
+        assert.ok(Buffer.byteLength(result.text) <= MODEL_RESULT_BYTES);
+        const next = /\n\[lines .*read on with offset=(\d+)\]$/.exec(result.text);
+        read.push(next ? result.text.slice(0, next.index + 1) : result.text);
+        more = next !== null;
+        offset = Number(next?.[1]);
+      }
+      assert.ok(read.length > 1);
+      assert.equal(read.join('').replaceAll(/^ *\d+\t/gm, ''), text);
+    });
+  }
+
+  test('EX-5 a line of letters of several bytes is cut where it says', async (t) => {
+    const line = '😀'.repeat(30_000);
+    const result = await (await withFile(t, line)).run(tool, { path: 'f.txt' });
+    assert.ok(result.ok);
+    const [shown = '', note = ''] = result.text.split('\n');
+    assert.ok(Buffer.byteLength(result.text) <= MODEL_RESULT_BYTES);
+    const from = Number(/\(cut -b (\d+)-\)/.exec(note)?.[1]);
+    assert.equal(
+      shown +
+        Buffer.from(line)
+          .subarray(from - 1)
+          .toString(),
+      line,
     );
   });
 
