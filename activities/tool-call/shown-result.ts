@@ -36,8 +36,12 @@ export function shownResult(
   const code = result.ok ? null : result.code;
   // It is cleaned before it is scrubbed, because invisible characters may be inside a secret.
   const hide = (text: string): string => storableText(scrubber.text(cleanOutsideText(text)));
-  const scrubbed = hide(result.ok ? result.text : `${result.code}: ${result.message}`);
-  const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, `/v1/tool-calls/${id}/result`);
+  const keptAt = `/v1/tool-calls/${id}/result`;
+  const resultText = hide(result.ok ? result.text : `${result.code}: ${result.message}`);
+  // The tool says what it has left out, and only here it is known where that is kept.
+  const scrubbed =
+    result.whole === undefined ? resultText : `${resultText}\n[the whole is kept at ${keptAt}]`;
+  const { text: words, whole } = cutText(scrubbed, MODEL_RESULT_BYTES, keptAt);
   const values = result.ok ? (result.images ?? []) : [];
   const { images, lines } = shownImages(scrubber, id, values);
   const text = [words, ...lines].join('\n');

@@ -17,6 +17,7 @@ import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS } from '#domain/sandbox.ts';
 import { mcpServerCreateSchema } from '#features/mcp/schema/mcp-server.ts';
 import { SECURE_CLI_PRESETS } from '#features/secure-cli/rules/presets.ts';
 import { STEER_SETTLE_MS, STEER_TEXT, WAIT_SECONDS } from '#domain/assignment/subagent.ts';
+import type { ToolResult } from '#domain/tool.ts';
 import { TEAM_LIMITS } from '#domain/team/team.ts';
 import { requestMessage } from '#domain/team/words.ts';
 import { loadCatalog } from '#policy/catalog.ts';
@@ -35,6 +36,21 @@ describe('EX-5, EX-7, SA-1, TL limits of the seeds', () => {
     assert.equal(shown(65_536).whole, undefined);
     assert.equal(shown(65_537).whole?.length, 65_537);
     assert.match(shown(65_537).text, /the whole is kept at \/v1\/tool-calls\/call\/result/);
+  });
+
+  test('EX-5 a result that its tool has cut says where the whole is kept, as one that is cut here', () => {
+    const claim = { claimed: true, tool: 'exec', summary: 'exec', step: 1 } as never;
+    const shown = (result: ToolResult) => shownResult({ scrubber }, 'call', claim, result, 1);
+    const kept = /\[the whole is kept at \/v1\/tool-calls\/call\/result\]$/;
+    const good = shown({ ok: true, text: 'x [9 left out]', whole: 'x'.repeat(10) });
+    assert.match(good.text, kept);
+    assert.equal(good.whole, 'x'.repeat(10));
+    assert.match(shown({ ok: false, code: 'Timeout', message: 'x', whole: 'xx' }).text, kept);
+    const long = shown({ ok: true, text: 'x'.repeat(65_500), whole: 'whole' });
+    assert.ok(long.text.length <= 65_536);
+    assert.match(long.text, kept);
+    assert.equal(long.whole, 'whole');
+    assert.equal(shown({ ok: true, text: 'x' }).text, 'x');
   });
 
   test('subagents, turns and their answers', () => {
