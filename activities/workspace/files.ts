@@ -3,7 +3,7 @@ import { lstat, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Entry, Files, FilesOptions, HeldFolder } from './contract.ts';
 import { createFileChanges } from './change-file.ts';
-import { errnoOf, FileProblem } from './file-problem.ts';
+import { errnoOf, FileProblem, shown } from './file-problem.ts';
 import { createFolderGuides } from './folder-guides.ts';
 import { guardGitFolder } from './guard-git.ts';
 import { closing, explained, openFile, versionOf } from './open-file.ts';
@@ -59,7 +59,7 @@ export function createFiles(options: FilesOptions): Files {
     async list(scope, path, limit) {
       return explained('failed to list', path, async () => {
         const safe = await resolve(scope, path);
-        const folder = await openFolder(safe.absolute, path);
+        const folder = await openNamed('failed to list', safe, path);
         return closing(folder, async () => {
           const names = await namesIn(folder, safe, rules);
           const entries = await Promise.all(names.slice(0, limit).map((name) => entryOf(folder, name)));
@@ -76,7 +76,7 @@ export function createFiles(options: FilesOptions): Files {
           guardGitFolder(safe);
           await scope.origins?.runs();
         }
-        const folder = await openFolder(safe.absolute, path);
+        const folder = await openNamed('failed to open folder', safe, path);
         return held(folder, safe, rules);
       });
     },
@@ -88,6 +88,24 @@ export function createFiles(options: FilesOptions): Files {
       });
     },
   };
+}
+
+/** Opens a folder that the model names. @throws FileProblem that says so when it is a file */
+async function openNamed(doing: string, { absolute }: SafePath, path: string): Promise<Folder> {
+  try {
+    return await openFolder(absolute, path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTDIR' || !(await isThere(absolute))) throw error;
+    throw new FileProblem('InvalidPath', `${doing} ${shown(path)}: it is a file, not a folder`);
+  }
+}
+
+/** False when a part of the path is a file. */
+async function isThere(absolute: string): Promise<boolean> {
+  return lstat(absolute).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function namesIn(folder: Folder, safe: SafePath, rules: PathRules): Promise<string[]> {

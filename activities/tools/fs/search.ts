@@ -56,13 +56,21 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
         if (end.ended === 'unstarted')
           return toolError('ExecutionFailed', `ripgrep could not be started: ${end.errors}`);
         if (end.code === 2 && reader.files.length === 0 && end.errors.trim() !== '')
-          return toolError('InvalidArgs', `pattern or glob: ${end.errors.trim().replace(/^rg: /, '')}`);
+          return toolError('InvalidArgs', `pattern or glob: ${patternProblem(end.errors)}`);
         return { ok: true, text: await render(folder, reader.files, request.max_results, end.ended) };
       } finally {
         await folder.close();
       }
     }),
 });
+
+/** Without ripgrep's advice to use options that the model does not have. */
+function patternProblem(errors: string): string {
+  return errors
+    .trim()
+    .replace(/^rg: /, '')
+    .replace(/\s*Consider enabling [^]*$/, '');
+}
 
 function argumentsOf(request: Input, onlyFile: string | undefined): string[] {
   const args = [...PLACE_ARGS, '--sort', 'path', '--max-filesize', '16M', '--encoding', 'none'];

@@ -44,6 +44,6 @@ describe('TL list_files', () => {
       const result = await bench.run(tool, { path });
       codes.push(!result.ok && result.code);
     }
-    assert.deepEqual(codes, ['FileNotFound', 'FileNotFound']);
+    assert.deepEqual(codes, ['InvalidPath', 'FileNotFound']);
   });
 });

@@ -90,6 +90,8 @@ describe('TL search', () => {
   test('a faulty pattern or glob is InvalidArgs with ripgrep’s words', async (t) => {
     const bench = await tree(t, { a: 'a' });
     assert.match(words(await bench.run(tool, { pattern: '(' })), /^InvalidArgs: .*unclosed group/s);
+    const lookAhead = words(await bench.run(tool, { pattern: '(?=a)' }));
+    assert.match(lookAhead, /^InvalidArgs: .*look-around.* is not supported$/s);
     assert.match(words(await bench.run(tool, { pattern: 'a', glob: '{' })), /^InvalidArgs: .*glob/s);
     assert.match(words(await bench.run(tool, { pattern: 'a', path: 'none' })), /^FileNotFound/);
     // This looks like an option and is none.

@@ -1,7 +1,7 @@
 /** SH-5, F12, F14: commands answer as in GoClaw, are limited in time and output, and leave nothing running. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -45,6 +45,7 @@ describe('TL exec texts', () => {
   test('it runs in the workspace or a folder of it, and in no other', async (t) => {
     const bench = await toolBench(t);
     await mkdir(join(bench.workspace, 'sub'), { recursive: true });
+    await writeFile(join(bench.workspace, 'f.txt'), '');
     const real = await realpath(bench.workspace);
     assert.equal(words(await bench.run(tool, { command: 'pwd -P' })).trim(), real);
     assert.equal(
@@ -55,6 +56,8 @@ describe('TL exec texts', () => {
       ['..', 'InvalidPath'],
       ['/etc', 'InvalidPath'],
       ['none', 'FileNotFound'],
+      ['f.txt', 'InvalidPath'],
+      ['f.txt/sub', 'FileNotFound'],
     ] as const) {
       const result = await bench.run(tool, { command: 'pwd', working_dir });
       assert.equal(!result.ok && result.code, code);
