@@ -45,6 +45,25 @@ export const labelSchema = textSchema(200);
 /** ISO 8601 with offset, as answers contain it. */
 export const timeSchema = z.string().meta({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
+/** A time as models write it: ISO 8601, where a day alone is its first moment and a time without an offset is in UTC. */
+export const readTimeSchema = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const [, day = '', time = '00:00', offset = 'Z'] = WRITTEN_TIME.exec(text.trim()) ?? [];
+    const isDay = z.iso.date().safeParse(day).success;
+    const read = z.iso.datetime({ offset: true }).safeParse(`${day}T${withSeconds(time)}${offset}`);
+    if (isDay && read.success) return new Date(read.data).toISOString();
+    context.addIssue('must be a time such as 2026-05-01T09:00:00Z, or a day such as 2026-05-01');
+    return z.NEVER;
+  });
+
+const WRITTEN_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+
+function withSeconds(time: string): string {
+  return time.length === 5 ? `${time}:00` : time;
+}
+
 export const jsonObjectSchema = z.record(z.string(), z.unknown());
 
 /**

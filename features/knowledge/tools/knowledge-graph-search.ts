@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { SearchKnowledge } from '../activities/search-knowledge.ts';
 import { MAX_KNOWLEDGE_DEPTH } from '../contract.ts';
+import { readTimeSchema } from '#domain/schema/scalars.ts';
 import { toolError } from '#domain/tool.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
@@ -24,10 +25,7 @@ const input = z.object({
     .max(MAX_KNOWLEDGE_DEPTH)
     .default(2)
     .describe('How many relations away from where it begins'),
-  as_of: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe('What held at this time (ISO 8601); now when absent'),
+  as_of: readTimeSchema.optional().describe('What held at this time (ISO 8601); now when absent'),
 });
 
 export const tool = defineTool<

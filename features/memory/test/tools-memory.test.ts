@@ -133,7 +133,8 @@ describe('TL memory by words', () => {
     const many = await search(stack, { query, maxResults: 2 }, 'ann');
     assert.equal(many.length, 2);
     assert.equal((await search(stack, { query, minScore: 1 }, 'ann')).length, 1);
-    assert.deepEqual(await search(stack, { query, createdAfter: '2999-01-01T00:00:00Z' }, 'ann'), []);
+    for (const createdAfter of ['2999-01-01T00:00:00Z', '2999-01-01T00:00', '2999-01-01'])
+      assert.deepEqual(await search(stack, { query, createdAfter }, 'ann'), []);
     assert.equal((await search(stack, { query, createdBefore: '2999-01-01T00:00:00Z' }, 'ann')).length, 3);
     const paragraphs = Array.from({ length: 30 }, (_, n) => `Entry ${n}: ${'filler '.repeat(20)}zebra${n}`);
     await call(stack, 'memory_write', { content: paragraphs.join('\n\n'), path: 'memory/long.md' }, 'ann');

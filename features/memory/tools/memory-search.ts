@@ -1,12 +1,13 @@
 /** memory_search: finds pieces of the agent's memory by words and meaning. */
 import { z } from 'zod';
 import type { MemoryTools } from '../activities/memory-activities.ts';
+import { readTimeSchema } from '#domain/schema/scalars.ts';
 import { defineTool } from '#policy/define-tool.ts';
 
 /** Characters of a hit at depth l0. */
 const GIST = 200;
 
-const time = z.iso.datetime({ offset: true }).optional();
+const time = readTimeSchema.optional();
 
 const input = z.object({
   query: z.string().min(1).max(2_000).describe('What to look for: words, names, a question'),

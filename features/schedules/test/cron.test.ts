@@ -83,6 +83,9 @@ describe('TL cron, the tool', () => {
     [{ action: 'add', job: { ...job, agentId: 'planner' } }, /you are main/],
     [{ action: 'add', job: { ...job, schedule: { kind: 'every', everyMs: 1_500 } } }, /whole seconds/],
     [{ action: 'add', job: { ...job, schedule: { kind: 'at', atMs: 1 } } }, /is over/],
+    [{ action: 'add', job: { ...job, schedule: { kind: 'at', at: '2999-05-01T09:00' } } }, /with its offset/],
+    [{ action: 'add', job: { ...job, schedule: { kind: 'at', at: 'May 2999' } } }, /with its offset/],
+    [{ action: 'add', job: { ...job, message: undefined } }, /job\.message: is required/],
     [{ action: 'remove', jobId: 'mornings-1' }, /no schedule mornings-1 of yours/],
   ] as const)
     it(`${JSON.stringify(args).slice(0, 90)} is refused`, async () => {

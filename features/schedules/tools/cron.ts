@@ -225,11 +225,20 @@ function refuseOthers(request: z.infer<typeof patch>, { agent, channel, chatId }
     );
 }
 
+function hasOffset(time: string): boolean {
+  return z.iso.datetime({ offset: true }).safeParse(time).success;
+}
+
 function timingOf({ kind, atMs, at, everyMs, expr, tz = 'UTC' }: z.infer<typeof timing>): Timing {
   switch (kind) {
     case 'at': {
-      const when = new Date(atMs ?? at ?? Number.NaN);
-      if (Number.isNaN(when.getTime())) throw wrong('schedule: at needs atMs, or at in ISO 8601');
+      // Without its offset it would be a time of the worker's own zone.
+      const text = atMs === undefined && at !== undefined && hasOffset(at) ? at : Number.NaN;
+      const when = new Date(atMs ?? text);
+      if (Number.isNaN(when.getTime()))
+        throw wrong(
+          'schedule: at needs atMs, or at in ISO 8601 with its offset, such as 2026-05-01T09:00:00+02:00',
+        );
       return { kind, at: when.toISOString() };
     }
     case 'every': {
