@@ -7,11 +7,15 @@ import { Failure } from '#domain/errors.ts';
 import { CHECKLIST } from '../contract/heartbeat.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { writeDocument } from '#store/files/document-store.ts';
-import type { Pool } from '#store/postgres/pool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { type ListedRun, listRuns } from '../store/schedule-run-store.ts';
 import { findHeartbeat, type ScheduleRow } from '../store/schedule-store.ts';
-import { type HeartbeatChange, readChecklist, setHeartbeat } from '../temporal/heartbeats.ts';
+import {
+  type HeartbeatChange,
+  type HeartbeatParts,
+  readChecklist,
+  setHeartbeat,
+} from '../temporal/heartbeats.ts';
 import { nextRuns, type Schedules } from '../temporal/schedules.ts';
 import { readRuns, rightsOf } from './own-schedules.ts';
 
@@ -30,7 +34,10 @@ export interface OwnHeartbeats {
   writeChecklist(call: RunningCall, text: string): Promise<void>;
 }
 
-export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartbeats {
+export function createOwnHeartbeats(
+  parts: HeartbeatParts & { readonly schedules: Schedules },
+): OwnHeartbeats {
+  const { pool, schedules } = parts;
   return {
     async find({ tenant, agent, user, origins }) {
       const row = await findHeartbeat(forTenant(pool, tenant), agent, user);
@@ -40,7 +47,7 @@ export function createOwnHeartbeats(pool: Pool, schedules: Schedules): OwnHeartb
     async set(call, change) {
       const { tenant, agent, user, callId } = call;
       const maker = { tenant, agent, user, by: `agent:${agent}`, rights: await rightsOf(call), stem: callId };
-      const row = await setHeartbeat(pool, schedules, maker, change, call.sessionKey);
+      const row = await setHeartbeat(parts, maker, change, call.sessionKey);
       return { ...row, next_runs: nextRuns(row) };
     },
     async runNow(call, heartbeat) {

@@ -32,7 +32,7 @@ import {
 } from '../store/schedule-run-store.ts';
 import { readSchedule, type ScheduleRow } from '../store/schedule-store.ts';
 import { findRulesOfAgent } from '#store/tenant-policy-store.ts';
-import { readChecklist } from '../temporal/heartbeats.ts';
+import { type HeartbeatParts, readChecklist } from '../temporal/heartbeats.ts';
 import { createSchedules, type ScheduleParts, type Schedules } from '../temporal/schedules.ts';
 import { activityFailure, failingAs } from '#activities/activity-failure.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
@@ -45,6 +45,7 @@ export interface ScheduleActivityDeps extends ActivityDeps, ScheduleParts {
   readonly wake: SendSystemMessage;
   readonly rules: Pick<CallRules, 'offered'>;
   readonly catalogs: AgentCatalogs;
+  readonly models: HeartbeatParts['models'];
 }
 
 export function createScheduleActivities(parts: ScheduleActivityDeps): {
@@ -60,7 +61,7 @@ export function createScheduleActivities(parts: ScheduleActivityDeps): {
     },
     tools: {
       schedules: createOwnSchedules(parts.pool, schedules),
-      heartbeats: createOwnHeartbeats(parts.pool, schedules),
+      heartbeats: createOwnHeartbeats({ ...parts, schedules }),
     },
     schedules,
   };

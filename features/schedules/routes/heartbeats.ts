@@ -22,7 +22,7 @@ type HeartbeatRequest = Pick<Call, 'caller' | 'tenant'> & {
   readonly query: { readonly user?: string | undefined };
 };
 
-export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
+export function addRoutes(app: Api, { pool, temporal, secrets, settings, models }: ApiDeps): void {
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
   const link = createTemporalLink(settings);
   const scheduleLink = createTemporalLink(settings, 'schedules');
@@ -62,7 +62,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
         throw new Failure('Unprocessable', `session: ${session.key} is another agent’s or user’s`);
       const stem = stemOf(request, caller, 'heartbeat') ?? randomUUID();
       const maker = { tenant, agent, user, by, rights: rightsOf(caller), stem };
-      return show(tenant, await setHeartbeat(pool, schedules, maker, body));
+      return show(tenant, await setHeartbeat({ pool, schedules, models }, maker, body));
     },
     async deleteHeartbeat(request) {
       const row = await find(request);

@@ -21,19 +21,29 @@ import type { ScheduleMaker, Schedules } from './schedules.ts';
 
 export type HeartbeatChange = Kept<typeof heartbeatChangeSchema>;
 
+export interface HeartbeatParts {
+  readonly pool: Pool;
+  readonly schedules: Pick<Schedules, 'add' | 'change'>;
+  readonly models: {
+    /** Why no turn can use the model; undefined when one can. */
+    readonly problem: (ref: string) => string | undefined;
+  };
+}
+
 /**
  * Makes it, or changes the fields that are present; null removes a field. Without `session`, it posts in `here`, when
  * it is new or is set from another chat than before. The session and the chat whose rights it has are thus always the
  * same. Safe to repeat. @throws Failure Unprocessable, Conflict when two make it at once
  */
 export async function setHeartbeat(
-  pool: Pool,
-  schedules: Pick<Schedules, 'add' | 'change'>,
+  { pool, schedules, models }: HeartbeatParts,
   maker: ScheduleMaker & { readonly agent: string },
   change: HeartbeatChange,
   here?: string,
 ): Promise<ScheduleRow> {
   const { tenant, agent, user, rights } = maker;
+  const problem = change.model ? models.problem(change.model) : undefined;
+  if (problem !== undefined) throw new Failure('Unprocessable', `model: ${problem}`);
   const old = await findHeartbeat(forTenant(pool, tenant), agent, user);
   const { interval, enabled, prompt, session: wished, ...rest } = change;
   const message = prompt === null ? HEARTBEAT_PROMPT : prompt;

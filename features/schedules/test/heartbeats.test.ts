@@ -199,6 +199,7 @@ describe('TL heartbeat', () => {
       [{ active_hours: '8-22' }, 400, /HH:MM-HH:MM/],
       [{ timezone: 'Mars/One' }, 422, /unknown time zone/],
       [{ model: 'cheap' }, 400, /provider\/model/],
+      [{ model: 'nope/cheap' }, 422, /model: The provider of .*nope\/cheap.* is not configured/],
     ] as const) {
       const { status: value, body: answer } = await stack.ask('PATCH', url('main'), { body });
       assert.equal(value, status, JSON.stringify(answer));

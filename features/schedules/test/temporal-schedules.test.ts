@@ -63,7 +63,11 @@ describe('TL planning schedules', () => {
   it('of changes of a heartbeat at once none is lost', async () => {
     const schedules = schedulesWith(async () => undefined);
     const set = (change: HeartbeatChange) =>
-      setHeartbeat(database.pool, schedules, { ...maker, agent: 'main' }, change);
+      setHeartbeat(
+        { pool: database.pool, schedules, models: { problem: () => undefined } },
+        { ...maker, agent: 'main' },
+        change,
+      );
     await set({ session: 'room' });
     const changes = [
       { ack_max_chars: 1 },
