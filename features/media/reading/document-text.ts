@@ -14,13 +14,13 @@ const OFFICE =
 
 /** @throws FileProblem with what is wrong with the document. */
 export async function documentText(
-  { bytes, type, name }: MediaFile,
+  { bytes, type, name, url }: MediaFile,
   pages: PageSpan | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   try {
     if (type === 'application/pdf') return await readApart({ how: 'pdf', bytes, ...pages }, signal);
-    if (/^(?:text\/html|application\/xhtml\+xml)$/.test(type)) return await htmlText(bytes, signal);
+    if (/^(?:text\/html|application\/xhtml\+xml)$/.test(type)) return await htmlText(bytes, url, signal);
     if (OFFICE.test(type)) return await readApart({ how: 'office', bytes }, signal);
   } catch (error) {
     if (!(error instanceof ReadingProblem)) throw error;
@@ -44,11 +44,15 @@ export async function documentText(
   return decodeText(bytes, type);
 }
 
-/** All of it as Markdown, else as text. */
-async function htmlText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
-  const page = { html: decodeText(bytes, ''), url: 'http://document.invalid/' };
-  return readApart({ how: 'simple', ...page }, signal).catch((error: unknown) => {
+/** The address that stands for the folder of a file while it is read: the reader makes all links absolute. */
+const NOWHERE = 'http://document.invalid/';
+
+/** All of it as Markdown, else as text. Links of a file stay relative to it. */
+async function htmlText(bytes: Uint8Array, url = NOWHERE, signal: AbortSignal): Promise<string> {
+  const page = { html: decodeText(bytes, ''), url };
+  const text = await readApart({ how: 'simple', ...page }, signal).catch((error: unknown) => {
     if (error instanceof ReadingProblem) return readApart({ how: 'text', ...page }, signal);
     throw error;
   });
+  return url === NOWHERE ? text.replaceAll(NOWHERE, '') : text;
 }

@@ -26,6 +26,8 @@ export interface MediaFile {
   /** Type detected from its bytes. */
   readonly type: string;
   readonly bytes: Buffer;
+  /** Where it was fetched in the end, which its links are relative to; undefined of a file. */
+  readonly url?: string;
 }
 
 export interface OpenMediaDeps extends ArtifactPlaces {
@@ -82,6 +84,7 @@ async function fetchMedia(
       name: basename(pathname) || 'file',
       type: (await detectType(bytes, type)) ?? (await typeOf(bytes, pathname)),
       bytes,
+      url: response.url,
     };
   } catch (error) {
     signal.throwIfAborted();

@@ -261,6 +261,17 @@ White on dark
     assert.equal(await read(Buffer.from('a,b\n1,2\n'), 'text/csv'), 'a,b\n1,2\n');
   });
 
+  test('HTML: links of a file stay as they are, those of a page lead to its own address', async () => {
+    const bytes = Buffer.from('<p><a href="b/c.html">here</a> <a href="https://e.example/">there</a></p>');
+    const file = { ref: 'a', name: 'a', type: 'text/html', bytes };
+    assert.equal(await documentText(file, undefined, signal), '[here](b/c.html) [there](https://e.example/)');
+    const page = { ...file, url: 'https://site.example/docs/a.html' };
+    assert.match(
+      await documentText(page, undefined, signal),
+      /^\[here\]\(https:\/\/site\.example\/docs\/b\/c\.html\)/,
+    );
+  });
+
   test('PDF: page by page, and those pages that are asked for', async () => {
     const bytes = pdfOf([['One'], ['Two'], ['Three']]);
     assert.equal(await read(bytes), '[page 1 of 3]\nOne\n\n[page 2 of 3]\nTwo\n\n[page 3 of 3]\nThree');
