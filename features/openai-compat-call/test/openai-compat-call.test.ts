@@ -130,6 +130,10 @@ describe('TL openai_compat_call', () => {
       words(await bench.run(tool, { body: BODY })),
       /^NotFound: .*models\.providers\.NAME\.baseUrl/,
     );
+    assert.match(
+      words(await bench.run(tool, { body: BODY, provider: 'other' })),
+      /^NotFound: .*models\.providers\.NAME\.baseUrl/,
+    );
     const { run, site } = await stage(t, says, ['127.0.0.1']);
     assert.match(words(await run({ body: BODY })), /^PermissionDenied: /);
     assert.equal(site.requests.length, 0);

@@ -53,12 +53,12 @@ export const tool = defineTool<z.infer<typeof input>, { readonly openAiServers: 
     [provider, endpoint, body['model']].filter((part) => typeof part === 'string').join(' '),
   async run({ openAiServers }, { provider = openAiServers.names[0], endpoint, body }, call) {
     const { names } = openAiServers;
-    if (provider === undefined)
+    if (names.length === 0)
       return toolError(
         'NotFound',
         'no server that speaks the protocol is set up: models.providers.NAME.baseUrl and .apiKey (docs/models.md)',
       );
-    if (!names.includes(provider))
+    if (provider === undefined || !names.includes(provider))
       return toolError('NotFound', `there is no provider "${provider}"; there are ${names.join(', ')}`);
     if (body['stream'] === true)
       return toolError('InvalidArgs', 'body.stream: an answer comes whole; leave it out');
