@@ -61,7 +61,7 @@ export function skillText(
     `Its folder is ${folder}${shown === '' ? '' : `: ${shown}${more}`}. Paths in it are relative to that folder.`,
     skill.allowed === null
       ? ''
-      : `From your next step to the end of this turn you have, of your tools, only those that it names (${skill.allowed.join(', ')}), ${USE_SKILL} and ${SKILL_SEARCH}.`,
+      : `From your next step to the end of this turn you have, of your tools, only those that it names (${skill.allowed.join(', ')}), ${USE_SKILL}, ${SKILL_SEARCH} and tool_search.`,
     params === undefined ? '' : `Parameters: ${JSON.stringify(params)}`,
     body,
   ]
