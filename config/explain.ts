@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { fieldOf } from '#domain/outside-value.ts';
+import { issueWords } from '#domain/schema/problem-words.ts';
 import { configSchema } from './schema.ts';
 
 /** Keys of GoClaw and clawft, and what to write in their place (docs/other-names.md). */
@@ -31,7 +32,7 @@ export function explainIssues(issues: readonly z.core.$ZodIssue[], locate: Locat
       });
     }
     if (issue.code === 'invalid_key') {
-      return [line(locate(issue.path, true), issue.path, issue.issues[0]?.message ?? issue.message)];
+      return [line(locate(issue.path, true), issue.path, issueWords(issue))];
     }
     return [line(locate(issue.path, false), issue.path, issue.message)];
   });

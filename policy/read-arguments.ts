@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { type Fields, fieldOf, isRecord, withoutNulls } from '#domain/outside-value.ts';
-import { plainWords } from '#domain/schema/problem-words.ts';
+import { issueWords } from '#domain/schema/problem-words.ts';
 import type { ToolAlias, Tool } from './define-tool.ts';
 
 export type Arguments = Fields;
@@ -182,9 +182,7 @@ function problemOf(issue: z.core.$ZodIssue, args: Arguments): string {
   const path = issue.path.map(String).join('.');
   const name = String(issue.path[0] ?? '');
   const missing = issue.path.length === 1 && !Object.hasOwn(args, name);
-  return missing
-    ? `${short(name)}: is required`
-    : `${short(path) || 'arguments'}: ${plainWords(issue.message)}`;
+  return missing ? `${short(name)}: is required` : `${short(path) || 'arguments'}: ${issueWords(issue)}`;
 }
 
 function short(name: string): string {

@@ -120,8 +120,10 @@ function fieldsOf({ instancePath, params }: Issue): readonly string[] {
 
 function issueText({ message, params }: Issue): string {
   if (Array.isArray(params?.['keys'])) return 'is not a known field';
-  const either = params?.['errors'];
-  const lines = Array.isArray(either) ? wordsOfEither(either) : [message ?? 'is not valid'];
+  // Of a field that accepts several shapes, and of a name in a map.
+  const { errors: either, issues } = params ?? {};
+  const inner = Array.isArray(either) ? either : Array.isArray(issues) ? [issues] : undefined;
+  const lines = inner ? wordsOfEither(inner) : [message ?? 'is not valid'];
   return [...new Set(lines.map(plainWords))].join(', or ').slice(0, 500);
 }
 

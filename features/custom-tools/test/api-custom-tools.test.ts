@@ -148,7 +148,12 @@ describe('CU-1 custom tools over HTTP', () => {
     ],
     ['a folder elsewhere', { name: 'a', command: 'x', working_dir: '../other' }, 400, /workspace/],
     ['an absolute folder', { name: 'a', command: 'x', working_dir: '/etc' }, 400, /workspace/],
-    ['a variable that loads code', { name: 'a', command: 'x', env: { LD_PRELOAD: 'x' } }, 400, /LD_PRELOAD/],
+    [
+      'a variable that loads code',
+      { name: 'a', command: 'x', env: { LD_PRELOAD: 'x' } },
+      400,
+      /LD_PRELOAD: (?!Invalid key)/,
+    ],
     ['an agent that is not there', { name: 'a', command: 'x', agent_id: 'nobody' }, 422, /no agent/],
     ['too long a time', { name: 'a', command: 'x', timeout_seconds: 100_000 }, 400, /timeout/],
     ['a class that needs a probe', { name: 'a', command: 'x', replay: 'verify' }, 400, /replay/],
