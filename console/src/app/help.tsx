@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { Icon } from '../components/icon.tsx';
 import { shortcuts, useShortcut } from './shortcuts.ts';
 
 export function Help() {
@@ -13,7 +14,7 @@ export function Help() {
   return (
     <>
       <Button class="quiet for-keys" title="Keys (?)" aria-label="Keyboard help" onClick={show(true)}>
-        ⌨
+        <Icon name="keyboard" />
       </Button>
       {isOpen.value && (
         <Dialog title="Keys" close={show(false)} isRead>

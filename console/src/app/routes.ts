@@ -1,6 +1,7 @@
 /** The pages, each loaded when it is first shown. A new page is a line here and a file in pages/. */
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import type { IconName } from '../components/icon.tsx';
 import { currentPath, type PageProps } from './router.ts';
 
 export interface Route {
@@ -8,7 +9,7 @@ export interface Route {
   readonly path: string;
   readonly title: string;
   /** Its place in the navigation, with the keys that lead there. */
-  readonly nav?: { readonly icon: string; readonly keys: string };
+  readonly nav?: { readonly icon: IconName; readonly keys: string };
   load(): Promise<{ readonly default: ComponentType<PageProps> }>;
 }
 
@@ -19,7 +20,7 @@ export const pagePath = computed(() =>
   currentPath.value === '/' || currentPath.value === '/login' ? `/${HOME}` : currentPath.value,
 );
 
-const page = (path: string, title: string, load: Route['load'], icon?: string, keys = ''): Route => ({
+const page = (path: string, title: string, load: Route['load'], icon?: IconName, keys = ''): Route => ({
   path,
   title,
   load,
@@ -28,18 +29,18 @@ const page = (path: string, title: string, load: Route['load'], icon?: string, k
 const setup = (): ReturnType<Route['load']> => import('../pages/setup/setup.tsx');
 
 export const ROUTES: readonly Route[] = [
-  page('/inbox', 'Inbox', () => import('../pages/inbox/inbox.tsx'), '✓', 'g i'),
-  page('/sessions', 'Sessions', () => import('../pages/sessions/session-list.tsx'), '☰', 'g s'),
+  page('/inbox', 'Inbox', () => import('../pages/inbox/inbox.tsx'), 'inbox', 'g i'),
+  page('/sessions', 'Sessions', () => import('../pages/sessions/session-list.tsx'), 'sessions', 'g s'),
   page('/new-session', 'New session', () => import('../pages/sessions/new-session.tsx')),
   page('/sessions/:key', 'Session', () => import('../pages/sessions/session-view.tsx')),
   page('/sessions/:key/graph', 'Work below a session', () => import('../pages/sessions/session-graph.tsx')),
   page('/runs/:id', 'Run', () => import('../pages/runs/run-view.tsx')),
   page('/runs/:id/compare/:other', 'Two runs', () => import('../pages/runs/run-compare.tsx')),
-  page('/costs', 'Costs', () => import('../pages/costs/costs.tsx'), '$', 'g c'),
-  page('/teams', 'Teams', () => import('../pages/teams/team-list.tsx'), '▥', 'g t'),
+  page('/costs', 'Costs', () => import('../pages/costs/costs.tsx'), 'costs', 'g c'),
+  page('/teams', 'Teams', () => import('../pages/teams/team-list.tsx'), 'teams', 'g t'),
   page('/teams/:key', 'Team', () => import('../pages/teams/team-board.tsx')),
-  page('/setup', 'Set up', setup, '⚙', 'g u'),
+  page('/setup', 'Set up', setup, 'setup', 'g u'),
   page('/setup/:kind', 'Set up', setup),
   page('/setup/:kind/:id', 'Set up', setup),
-  page('/health', 'Health', () => import('../pages/health.tsx'), '♥', 'g h'),
+  page('/health', 'Health', () => import('../pages/health.tsx'), 'health', 'g h'),
 ];

@@ -4,6 +4,7 @@ import { problemText } from '../api/problem.ts';
 import { logOut, type Me } from '../api/session.ts';
 import { Button, Popover } from '../components/button.tsx';
 import { Fact } from '../components/fact.tsx';
+import { Icon, Mark } from '../components/icon.tsx';
 import { NewTab } from '../components/page-frame.tsx';
 import { Help } from './help.tsx';
 import { Page } from './page.tsx';
@@ -22,7 +23,7 @@ export function Shell({ me }: { readonly me: Me }) {
       </a>
       <header>
         <a class="brand" href={hrefOf(HOME)}>
-          TempoClaw
+          <Mark /> TempoClaw
         </a>
         <nav aria-label="Pages">
           {ROUTES.map((route) => route.nav && <NavLink key={route.path} route={route} nav={route.nav} />)}
@@ -30,7 +31,7 @@ export function Shell({ me }: { readonly me: Me }) {
         <div class="tools">
           <Help />
           <Button class="quiet" title={look} aria-label={look} onClick={switchTheme}>
-            ◐
+            <Icon name="theme" />
           </Button>
           <Account me={me} />
         </div>
@@ -48,7 +49,7 @@ function NavLink({ route, nav }: { readonly route: Route; readonly nav: NonNulla
   const isHere = `${pagePath.value}/`.startsWith(`${route.path}/`);
   return (
     <a href={href} aria-current={isHere ? 'page' : undefined}>
-      <span aria-hidden="true">{nav.icon}</span> {route.title}
+      <Icon name={nav.icon} /> {route.title}
     </a>
   );
 }
@@ -66,7 +67,7 @@ function Account({ me: { tenant, key, user, scopes, version, temporal_ui: tempor
     Version: version,
   };
   return (
-    <Popover label="◉" class="quiet" aria-label="Account">
+    <Popover label={<Icon name="account" />} class="quiet" aria-label="Account">
       {() => (
         <>
           <dl>

@@ -18,7 +18,7 @@ export function Button({ scope, title, disabled = false, ...props }: ButtonProps
 }
 
 interface PopoverProps extends Omit<ButtonProps, 'children'> {
-  readonly label: string;
+  readonly label: ComponentChildren;
   /** Gets the attributes of a button that closes it. */
   readonly children: (closing: {
     readonly popovertarget: string;

@@ -2,6 +2,7 @@
 import { addressOf, type OperationName, type RequestParts } from '../api/request.ts';
 import { notify } from '../app/toasts.tsx';
 import { Button, Popover } from './button.tsx';
+import { Icon } from './icon.tsx';
 
 interface CopyAsProps<Name extends OperationName> {
   readonly name: Name;
@@ -24,9 +25,14 @@ interface CopyAsAtProps {
 
 /** Of a request whose address is known only when the page runs. */
 export function CopyAsAt({ command, ...request }: CopyAsAtProps) {
+  const label = (
+    <>
+      <Icon name="copy" /> Copy as…
+    </>
+  );
   const lines = { curl: curlOf(request), command: ['npx', 'tempoclaw', ...command].map(quote).join(' ') };
   return (
-    <Popover label="Copy as…" class="quiet">
+    <Popover label={label} class="quiet copy-as">
       {() => (
         <>
           {Object.entries(lines).map(([kind, line]) => (

@@ -11,6 +11,7 @@ export function DataTable({ title, head, rows }: DataTableProps) {
   return (
     <div class="scroll-x" tabIndex={0} role="group" aria-label={title}>
       <table>
+        <caption>{title}</caption>
         <thead>
           <tr>
             {head.map((name, at) => (

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { problemText } from '../api/problem.ts';
 import { send } from '../api/request.ts';
 import { logIn, login } from '../api/session.ts';
+import { Mark } from '../components/icon.tsx';
 
 /** Identity providers, whose pages are not the console's. */
 function OtherWays() {
@@ -41,7 +42,9 @@ export function LoginPage() {
   const about = { autocomplete: 'off', spellcheck: false, 'aria-describedby': 'login-problem' };
   return (
     <main class="login">
-      <h1>TempoClaw</h1>
+      <h1>
+        <Mark /> TempoClaw
+      </h1>
       <form onSubmit={(event) => void submit(event)}>
         <label for="key">API key</label>
         <input id="key" name="key" type="password" required {...about} />

@@ -59,7 +59,7 @@ function NodeRow({ node }: { readonly node: Node }) {
     </>
   );
   return (
-    <div class="row" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT)}rem` }}>
+    <div class="row" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT) + 0.25}rem` }}>
       <RowText name={name} status={status}>
         <span class="visually-hidden">level {depth} · </span>
         {agent}
