@@ -8,8 +8,8 @@ export interface Route {
   /** `/sessions/:key`; the page gets `params.key`. */
   readonly path: string;
   readonly title: string;
-  /** Its place in the navigation, with the keys that lead there. */
-  readonly nav?: { readonly icon: IconName; readonly keys: string };
+  /** Its place in the navigation, with the keys that lead there, and the paths of pages that are reached from it. */
+  readonly nav?: { readonly icon: IconName; readonly keys: string; readonly below: readonly string[] };
   load(): Promise<{ readonly default: ComponentType<PageProps> }>;
 }
 
@@ -20,17 +20,20 @@ export const pagePath = computed(() =>
   currentPath.value === '/' || currentPath.value === '/login' ? `/${HOME}` : currentPath.value,
 );
 
-const page = (path: string, title: string, load: Route['load'], icon?: IconName, keys = ''): Route => ({
-  path,
-  title,
-  load,
-  ...(icon && { nav: { icon, keys } }),
-});
+const page = (
+  path: string,
+  title: string,
+  load: Route['load'],
+  icon?: IconName,
+  keys = '',
+  ...below: readonly string[]
+): Route => ({ path, title, load, ...(icon && { nav: { icon, keys, below } }) });
+const sessions = (): ReturnType<Route['load']> => import('../pages/sessions/session-list.tsx');
 const setup = (): ReturnType<Route['load']> => import('../pages/setup/setup.tsx');
 
 export const ROUTES: readonly Route[] = [
   page('/inbox', 'Inbox', () => import('../pages/inbox/inbox.tsx'), 'inbox', 'g i'),
-  page('/sessions', 'Sessions', () => import('../pages/sessions/session-list.tsx'), 'sessions', 'g s'),
+  page('/sessions', 'Sessions', sessions, 'sessions', 'g s', '/new-session', '/runs'),
   page('/new-session', 'New session', () => import('../pages/sessions/new-session.tsx')),
   page('/sessions/:key', 'Session', () => import('../pages/sessions/session-view.tsx')),
   page('/sessions/:key/graph', 'Work below a session', () => import('../pages/sessions/session-graph.tsx')),

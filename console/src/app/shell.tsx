@@ -46,7 +46,7 @@ export function Shell({ me }: { readonly me: Me }) {
 function NavLink({ route, nav }: { readonly route: Route; readonly nav: NonNullable<Route['nav']> }) {
   const href = hrefOf(route.path.slice(1));
   useShortcut(nav.keys, `Go to ${route.title}`, () => navigate(href));
-  const isHere = `${pagePath.value}/`.startsWith(`${route.path}/`);
+  const isHere = [route.path, ...nav.below].some((path) => `${pagePath.value}/`.startsWith(`${path}/`));
   return (
     <a href={href} aria-current={isHere ? 'page' : undefined}>
       <Icon name={nav.icon} /> {route.title}
