@@ -2,11 +2,11 @@
  * The worker of those workflows as a program: `node shop-worker.ts`, with a JSON object in SHOP. Effects are lines of a
  * file, so that a test counts them whatever dies.
  */
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerPlugin } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { TempoClawPlugin } from '../../../packages/temporal/src/plugin.ts';
 
 export interface ShopSettings {
@@ -17,6 +17,8 @@ export interface ShopSettings {
   readonly effects: string;
   /** Whether the worker has the plugin, and whether the workflows are bundled with it. */
   readonly isGuarded: boolean;
+  /** The file of the bundled workflows, which the first worker writes. */
+  readonly bundle: string;
 }
 
 export interface ShopActivities {
@@ -25,7 +27,7 @@ export interface ShopActivities {
 }
 
 const settings: ShopSettings = JSON.parse(process.env['SHOP'] ?? '{}');
-const { address, taskQueue, url, key, effects, isGuarded } = settings;
+const { address, taskQueue, url, key, effects, isGuarded, bundle } = settings;
 
 /** Orders `hold-before…` and `hold-after…` wait on that side of their effect for as long as the file says so. */
 async function hold(order: string, side: 'before' | 'after'): Promise<void> {
@@ -63,13 +65,25 @@ const plugin = new TempoClawPlugin({
     search: { replay: 'readonly', name: 'order_search', parameters: ['text'] },
   },
 });
-const plugins: WorkerPlugin[] = isGuarded ? [plugin] : [];
+const plugins = isGuarded ? [plugin] : [];
+
+async function bundled(): Promise<string> {
+  const kept = await readFile(bundle, 'utf8').catch(() => undefined);
+  if (kept !== undefined) return kept;
+  const workflowsPath = fileURLToPath(new URL('./shop-workflows.ts', import.meta.url));
+  const { code } = await bundleWorkflowCode({ workflowsPath, plugins, logger: new DefaultLogger('ERROR') });
+  await writeFile(bundle, code);
+  return code;
+}
+
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 const connection = await NativeConnection.connect({ address });
 const worker = await Worker.create({
   connection,
   taskQueue,
-  workflowsPath: fileURLToPath(new URL('./shop-workflows.ts', import.meta.url)),
+  workflowBundle: { code: await bundled() },
+  // After this a workflow goes on without the worker that was killed.
+  stickyQueueScheduleToStartTimeout: '500 milliseconds',
   activities: { ...activities },
   plugins,
 });

@@ -48,7 +48,9 @@ export async function openShop(
     start,
     run: async (...args) => (await start(...args)).result(),
     async startWorker(options) {
-      const settings: ShopSettings = { address, taskQueue, ...api, effects, isGuarded: true, ...options };
+      const isGuarded = options?.isGuarded ?? true;
+      const bundle = join(folder, isGuarded ? 'guarded.js' : 'plain.js');
+      const settings: ShopSettings = { address, taskQueue, ...api, effects, isGuarded, bundle, ...options };
       const file = join(import.meta.dirname, 'shop-worker.ts');
       const worker = fork(file, {
         env: { ...process.env, SHOP: JSON.stringify(settings) },
