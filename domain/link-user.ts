@@ -3,6 +3,7 @@
  * do not open it.
  */
 import type { AgentLink } from './assignment/agent-link.ts';
+import { personOf } from './person.ts';
 import { linkSettingsSchema } from './resource/agent-links.ts';
 
 /** The user on whose behalf the agent acts. */
@@ -20,7 +21,7 @@ export function refuseUser(link: AgentLink, to: string, { user, roles }: LinkUse
   if (settings === undefined)
     return `the settings of the delegation link to "${to}" cannot be read, so nobody may use it until they are put right`;
   const { user_allow: allow, user_deny: deny, require_role: role } = settings;
-  const isDenied = user !== null && (deny ?? []).includes(user);
+  const isDenied = user !== null && (deny ?? []).some((name) => personOf(name) === personOf(user));
   const isMissing = allow !== undefined && (user === null || !allow.includes(user));
   // With a deny list the user must be known: a caller without a name could be one of those who are denied.
   const isUnknown = user === null && deny !== undefined && deny.length > 0;

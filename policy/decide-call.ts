@@ -5,6 +5,34 @@ import { explainDecision } from '#domain/policy/explain-decision.ts';
 import { type CallRules, type CallToJudge, policyLayers, policyToolOf, type Verdict } from './call-rules.ts';
 import type { Catalog } from './catalog.ts';
 
+/** Why a call will not run, as the model reads it. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function denied(message: string): Refusal {
+  return { code: 'PermissionDenied', message };
+}
+
+/**
+ * PO-3: the denial of a tool that the agent was not given, whatever the arguments. Rules on calls do not count, because
+ * they may allow the corrected arguments. Undefined when the agent has the tool, or there is none of that name.
+ */
+export function denialOfTool(
+  rules: Pick<CallRules, 'judgeTool'>,
+  call: Omit<CallToJudge, 'args' | 'tool'> & { readonly catalog: Pick<Catalog, 'find'> },
+  name: string,
+): Refusal | undefined {
+  const tool = call.catalog.find(name)?.tool;
+  const verdict = tool && rules.judgeTool({ ...call, tool });
+  return verdict && isOfTool(verdict) ? denied(verdict.reason) : undefined;
+}
+
+function isOfTool(verdict: Verdict): verdict is Extract<Verdict, { readonly verdict: 'deny' }> {
+  return verdict.verdict === 'deny' && !verdict.step.endsWith('_rule');
+}
+
 /** `tools` are the settings that `rules` were made with. Without `args`, rules on arguments are not applied. */
 export function decideCall(
   rules: Pick<CallRules, 'judge' | 'judgeTool'>,
@@ -21,14 +49,15 @@ export function decideCall(
 }
 
 function judge(
-  rules: Pick<CallRules, 'judge'>,
+  rules: Pick<CallRules, 'judge' | 'judgeTool'>,
   catalog: Pick<Catalog, 'parse'>,
   call: Omit<CallToJudge, 'args'>,
   args: Readonly<Record<string, unknown>>,
 ): Verdict {
   const read = catalog.parse(call.tool.name, args);
+  if (read.ok) return rules.judge({ ...call, tool: read.tool, args: read.args });
+  const ofTool = rules.judgeTool(call);
+  if (isOfTool(ofTool)) return ofTool;
   // As in a turn, where the model reads that its arguments are wrong.
-  if (!read.ok)
-    return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };
-  return rules.judge({ ...call, tool: read.tool, args: read.args });
+  return { verdict: 'deny', reason: `${read.code}: ${read.message}`, step: 'arguments', rule: null };
 }

@@ -13,9 +13,9 @@ import {
   coversTerms,
   type Decider,
   neededGroups,
-  personOf,
   requestProblem,
 } from '#domain/approval/approval-decider.ts';
+import { personOf } from '#domain/person.ts';
 import { BUDGET_ASK } from '#domain/budget/budget.ts';
 import { askSummary, editedAsk } from '#domain/budget/ask-for-more.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';

@@ -25,6 +25,7 @@ import { runsOf } from './runs-at.ts';
 import { callDigest } from './call-digest.ts';
 import type { CallToJudge, RuleScope, Verdict } from '#policy/call-rules.ts';
 import type { Catalog, ParsedCall, UnreadCall } from '#policy/catalog.ts';
+import { denialOfTool, denied, type Refusal } from '#policy/decide-call.ts';
 import { lineOf } from '#policy/exec-rules.ts';
 import type { NewApproval, NewCall } from '#store/turns/answer-record.ts';
 import type { CallRow, RecordedCall } from '#store/turns/step-basis.ts';
@@ -119,7 +120,7 @@ function notRun(deps: PlanDeps, basis: CallBasis, request: RequestedCall, total:
   const message = `an answer may make ${MAX_CALLS} calls, and this one asked for ${total}: ${all} not run; ask for fewer at a time`;
   const read = basis.catalog.parse(request.name, request.args);
   const common = { id, index: MAX_CALLS, ...described(deps, basis, request, read, id) };
-  return refused(deps, common, 'RateLimited', message);
+  return refused(deps, common, { code: 'RateLimited', message });
 }
 
 interface OnePlan {
@@ -144,7 +145,7 @@ async function planCall(
   const changed = { ...request, args: hooked.input ?? request.args };
   const judged = judgeRequested(deps, basis, changed, index, hooked.ran);
   if ('call' in judged) return { ...judged, uses };
-  if (decision === 'deny') return { ...refused(deps, judged.common, 'PermissionDenied', reason), uses };
+  if (decision === 'deny') return { ...refused(deps, judged.common, denied(reason)), uses };
   const { verdict } = judged;
   const asks = decision === 'ask' && verdict.verdict === 'allow';
   const always = { refused: 'a hook asks about each call' };
@@ -174,17 +175,15 @@ function judgeRequested(
   const read = request.invalid
     ? ({ ok: false, code: 'InvalidArgs', message: request.invalid } as const)
     : basis.catalog.parse(request.name, request.args);
-  const args = read.ok ? read.args : request.args;
   const common = { id, index, hooks, ...described(deps, basis, request, read, id) };
-  if (!read.ok) return refused(deps, common, read.code, read.message);
+  if (!read.ok) return refused(deps, common, denialOfTool(deps.rules, basis, request.name) ?? read);
+  const { tool, args } = read;
+  const line = lineOf(tool.name, args);
+  const problem = line && deps.guards.plannedCommand(basis.tenant, basis.agent.key, line);
+  if (problem) return refused(deps, common, denied(problem));
 
-  const line = lineOf(read.tool.name, args);
-  const problem =
-    line === undefined ? undefined : deps.guards.plannedCommand(basis.tenant, basis.agent.key, line);
-  if (problem !== undefined) return refused(deps, common, 'PermissionDenied', problem);
-
-  const verdict = deps.rules.judge({ ...basis, tool: read.tool, args });
-  if (verdict.verdict === 'deny') return refused(deps, common, 'PermissionDenied', verdict.reason);
+  const verdict = deps.rules.judge({ ...basis, tool, args });
+  if (verdict.verdict === 'deny') return refused(deps, common, denied(verdict.reason));
   return { common, read, verdict };
 }
 
@@ -336,9 +335,9 @@ function nameOf(deps: Pick<PlanDeps, 'scrubber'>, request: RequestedCall): strin
 type Common = Omit<NewCall, 'verdict'>;
 
 /** Its result is already known: the refusal, which the model reads (EX-4). */
-function refused(deps: Pick<PlanDeps, 'scrubber'>, common: Common, code: string, words: string): OnePlan {
+function refused(deps: Pick<PlanDeps, 'scrubber'>, common: Common, why: Refusal): OnePlan {
   // The message may quote the model's text.
-  const message = storableText(deps.scrubber.text(words));
+  const message = storableText(deps.scrubber.text(why.message));
   return {
     call: {
       ...common,
@@ -346,8 +345,8 @@ function refused(deps: Pick<PlanDeps, 'scrubber'>, common: Common, code: string,
       reason: message,
       state: 'done',
       ok: false,
-      code,
-      result: `${code}: ${message}`,
+      code: why.code,
+      result: `${why.code}: ${message}`,
     },
   };
 }

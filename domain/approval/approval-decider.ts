@@ -2,6 +2,7 @@
 import type { DecideInput, ApprovalVerb } from './approval.ts';
 import { type Approvers, approverNames, type ApprovalTerms } from './approval-terms.ts';
 import { isAgreement, votesNeeded } from './approval-votes.ts';
+import { personOf } from '../person.ts';
 import type { Scope } from '../schema/api-key.ts';
 
 export interface Decider {
@@ -122,16 +123,4 @@ function decidersOf(terms: ApprovalTerms): readonly unknown[] {
   const { users = [], scopes = [] } = approversOf(terms) ?? {};
   const { quorum = 1, exclude_requester = false } = terms;
   return [users.toSorted(), scopes.toSorted(), quorum, exclude_requester];
-}
-
-/**
- * Maps all spellings of a name to one person: nobody counts twice, and a requester is excluded under every spelling.
- */
-export function personOf(user: string): string {
-  return user
-    .normalize('NFKC')
-    .replace(/\p{Cf}/gu, '')
-    .replace(/\s+/gu, ' ')
-    .trim()
-    .toLowerCase();
 }

@@ -2,6 +2,7 @@
  * AP-4: who may decide an approval, how many must agree, and what happens while nobody decides. Rules contain the
  * terms, and rows keep them.
  */
+import { personOf } from '../person.ts';
 import type { RunsAt } from '../sandbox.ts';
 import type { ReplayClass } from '../tool.ts';
 import type { approvalTermsSchema, approversSchema } from '../schema/approval-terms.ts';
@@ -65,7 +66,9 @@ export function termsProblem(terms: ApprovalTerms): string | undefined {
   if (approvers === undefined) return undefined;
   const all = [approvers, ...(escalate === undefined ? [] : [escalate.to])];
   if (all.some(({ scopes = [] }) => scopes.length > 0)) return undefined;
-  const people = new Set(all.flatMap(({ users = [] }) => users));
-  if ([...people].some((name) => name.startsWith(GROUP))) return undefined;
-  return people.size < quorum ? `a quorum of ${quorum} needs as many approvers` : undefined;
+  const users = all.flatMap(({ users = [] }) => users);
+  if (users.some((name) => name.startsWith(GROUP))) return undefined;
+  return new Set(users.map(personOf)).size < quorum
+    ? `a quorum of ${quorum} needs as many approvers`
+    : undefined;
 }

@@ -127,7 +127,10 @@ export function patternProblem(pattern: string): string | undefined {
     if (known.includes(pattern.slice(CAPABILITY.length))) return undefined;
     return `there is no capability "${pattern.slice(CAPABILITY.length)}"; there are ${known.join(', ')}`;
   }
-  if (!pattern.startsWith(GROUP)) return undefined;
+  if (!pattern.startsWith(GROUP))
+    return pattern.includes(':')
+      ? `"${pattern}" names no tool: a group is written group:NAME, a capability capability:NAME`
+      : undefined;
   const group = pattern.slice(GROUP.length);
   if (isNativeGroup(pattern) || /^mcp:.+$/.test(group)) return undefined;
   const known = [...TOOL_GROUPS, ...Object.keys(COMPOSITES), CUSTOM_GROUP, CLIENT_GROUP, 'mcp', 'mcp:SERVER'];

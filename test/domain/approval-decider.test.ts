@@ -5,9 +5,9 @@ import {
   coversTerms,
   type Decider,
   deciderProblem,
-  personOf,
   type Question,
 } from '#domain/approval/approval-decider.ts';
+import { personOf } from '#domain/person.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 
 const user = (name: string, ...scopes: Decider['scopes']): Decider => ({

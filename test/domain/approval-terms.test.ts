@@ -28,6 +28,7 @@ describe('AP-4 the terms of a rule', () => {
   const hopeless: ApprovalTerms[] = [
     { quorum: 2, approvers: { users: ['ann'] } },
     { quorum: 2, approvers: { users: ['ann', 'ann'] } },
+    { quorum: 2, approvers: { users: ['ann', ' ANN'] } },
     { expires_seconds: 60, escalate: { after_seconds: 60, to: { users: ['bea'] } } },
   ];
   for (const terms of hopeless)

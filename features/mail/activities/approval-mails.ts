@@ -1,6 +1,7 @@
 /** Sends mails in place of webhook calls: one delivery about an approval, to one person, with a link to decide it. */
 import { mailAddressOf, NOTIFY_TEST } from '#features/webhooks-out/contract.ts';
-import { deciderProblem, personOf } from '#domain/approval/approval-decider.ts';
+import { deciderProblem } from '#domain/approval/approval-decider.ts';
+import { personOf } from '#domain/person.ts';
 import { askingMail, outcomeMail, planMail, testMail } from '../rules.ts';
 import type { OwnLinkDeps } from '#features/approval-links/index.ts';
 import { type DeliveryBasis, findEarlierRequest, webhookLinkMaker } from '#features/webhooks-out/index.ts';

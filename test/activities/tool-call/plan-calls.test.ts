@@ -120,6 +120,16 @@ describe('PO-3 what a model asked for', () => {
     assert.match(calls[2]?.result ?? '', /no JSON/);
   });
 
+  test('of a tool that the agent was not given is denied, whatever its arguments', async () => {
+    const requests = [{ name: 'act', args: {} }, { ...act('a'), invalid: 'no JSON' }, act('a')];
+    const { calls, planned } = await plan(requests, {}, { tools: { deny: ['act'] } });
+    assert.deepEqual(planned, []);
+    assert.deepEqual(
+      calls.map(({ code }) => code),
+      ['PermissionDenied', 'PermissionDenied', 'PermissionDenied'],
+    );
+  });
+
   test('beyond 64 calls is refused with one word for all of them', async () => {
     const { calls, planned } = await plan(Array.from({ length: 70 }, (_, index) => probe(`${index}`)));
     assert.equal(planned.length, 64);

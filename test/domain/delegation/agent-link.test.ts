@@ -34,6 +34,13 @@ describe('DE-1 the users of a link', () => {
       assert.equal(refusal === undefined, allowed, refusal);
     });
 
+  test('who is denied is so under every spelling of the name', () => {
+    const link = { ...LINK, settings: { user_deny: ['Ann'] } };
+    for (const user of ['Ann', 'ann', ' ANN', 'ａnn'])
+      assert.ok(refuseUser(link, 'b', { user, roles: [] }), user);
+    assert.equal(refuseUser(link, 'b', { user: 'anna', roles: [] }), undefined);
+  });
+
   test('who may not is told so, and nothing of the lists', () => {
     const link = { ...LINK, settings: { user_allow: ['ann'] } };
     const words = 'you are not authorized to use this delegation link';

@@ -13,6 +13,8 @@ describe('PO-2 a policy that names what there is not is refused where it is writ
     [{ profile: 'toString' }, 'profile', /no profile/],
     [{ allow: ['exec', 'group:files'] }, 'allow.1', /no group "files"; there are fs, /],
     [{ deny: ['group:'] }, 'deny.0', /no group ""/],
+    [{ deny: ['Group:fs'] }, 'deny.0', /"Group:fs" names no tool: a group is written group:NAME/],
+    [{ deny: ['mcp:gh'] }, 'deny.0', /names no tool/],
     [{ deny: ['capability:writing'] }, 'deny.0', /no capability "writing"; there are read-only, mutating/],
     [{ also_allow: ['group:mcp2'] }, 'also_allow.0', /no group "mcp2"/],
     [{ ask: [{ tool: 'exec' }, { tool: 'group:shell' }] }, 'ask.1.tool', /no group "shell"/],
