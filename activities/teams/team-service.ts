@@ -15,6 +15,7 @@ import type { ChildStart } from '#domain/turn/turn.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import * as tasks from '#store/teams/team-task-store.ts';
+import { dependentsOf } from '#store/teams/team-task-state.ts';
 import * as teams from '#store/teams/team-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { hasCalledBefore } from '#store/turns/turn-call-store.ts';
@@ -58,6 +59,8 @@ export interface TeamService {
   find(call: TeamCaller, team: string, number: number): Promise<tasks.TeamTaskRow | undefined>;
   comments(call: TeamCaller, team: string, number: number): Promise<readonly tasks.CommentRow[]>;
   files(call: TeamCaller, team: string, number: number): Promise<readonly tasks.FileRow[]>;
+  /** Numbers of the open tasks that wait for it. */
+  waitingFor(call: TeamCaller, team: string, number: number): Promise<readonly number[]>;
   create(
     call: TeamCaller,
     membership: Membership,
@@ -130,6 +133,7 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
     comments: (call, team, number) =>
       tasks.listComments(forTenant(pool, call.tenant), [team, number], 200, undefined),
     files: (call, team, number) => tasks.listFiles(forTenant(pool, call.tenant), [team, number]),
+    waitingFor: (call, team, number) => dependentsOf(forTenant(pool, call.tenant), [team, number]),
 
     async create(call, { team }, draft) {
       const origin = { actor: actorOf(call).name, session: call.sessionKey, turn: call.turnId };

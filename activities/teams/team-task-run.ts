@@ -22,7 +22,7 @@ import { teamNotice } from '#store/event-notifier.ts';
 import { gateRows } from '#store/teams/gate-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { noteRefusedSignal } from '#store/approvals/refused-signal-record.ts';
-import { insertTeamMessage } from '#store/teams/team-store.ts';
+import { findTeam, insertTeamMessage } from '#store/teams/team-store.ts';
 import type { NewMemberTurn } from '#store/teams/member-turn-record.ts';
 import type { WrittenChange } from '#store/teams/recorded-task.ts';
 import { dependentsOf, loadTask } from '#store/teams/team-task-state.ts';
@@ -235,10 +235,12 @@ async function turnFor(
 
 /** Waiting tasks are notified of every end; the owner of one that waits in vain gets a message. */
 async function notifyDependents(
-  { pool, reach }: TeamTaskRunDeps,
+  deps: TeamTaskRunDeps,
   { numbers, status, ...input }: Parameters<TeamTaskActivities['notify_dependents']>[0],
 ): Promise<void> {
+  const { pool, reach } = deps;
   const { tenant, team, number } = input;
+  if (status === 'cancelled') await notifyLeadOfCancel(deps, input);
   const ended = await tasks.findTask(forTenant(pool, tenant), team, number);
   for (const waiting of numbers) {
     const message = { number, status };
@@ -252,6 +254,17 @@ async function notifyDependents(
       text: blockerEndedMessage(team, waiting, ended),
     });
   }
+}
+
+/**
+ * Tasks that wait for a cancelled one keep their request open, so that the lead would not hear of it. A lead that
+ * cancels in its own turn reads there what waits.
+ */
+async function notifyLeadOfCancel(deps: TeamTaskRunDeps, input: TeamTaskInput): Promise<void> {
+  const [db, key] = placeOf(deps.pool, input);
+  const [cancel, team] = await Promise.all([tasks.findCancel(db, key), findTeam(db, input.team)]);
+  if (!cancel || cancel.actor === `agent:${team?.lead}`) return;
+  await wakeLead(deps, { ...input, notice: 'cancelled', revision: cancel.revision });
 }
 
 async function wakeLead(

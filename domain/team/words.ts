@@ -70,9 +70,13 @@ export function noticeMessage(
   else if (task.reason) parts.push(`Reason: ${task.reason}`);
   if (task.result && (notice === 'completed' || notice === 'in_review'))
     parts.push(cut(task.result, RESULT_OF_ONE));
-  if (waiting.length > 0)
-    parts.push(`These wait for it and stay blocked: ${waiting.map((n) => `#${n}`).join(', ')}.`);
+  if (waiting.length > 0) parts.push(waitingWords(waiting));
   return parts.join('\n\n');
+}
+
+/** The tasks whose blocker will not complete. */
+export function waitingWords(numbers: readonly number[]): string {
+  return `These wait for it and stay blocked: ${numbers.map((n) => `#${n}`).join(', ')}.`;
 }
 
 /** For the owner of a task whose blocker will not complete. */

@@ -151,6 +151,19 @@ export function listTaskEvents(
      order by id desc limit ${limit}`;
 }
 
+/** The last event that cancelled the task by the action `cancel`; undefined when it was cancelled by a rejection. */
+export async function findCancel(
+  db: TenantDb,
+  [team, number]: TaskKey,
+): Promise<{ readonly actor: string; readonly revision: number } | undefined> {
+  const last = await readRow<{ action: string; actor: string; revision: number }>(db)`
+    select action, actor, revision from team_task_events
+     where tenant_id = ${db} and team_key = ${team} and number = ${number} and refusal = 0
+       and status = 'cancelled' and action in ('cancel', 'reject')
+     order by revision desc limit 1`;
+  return last?.action === 'cancel' ? last : undefined;
+}
+
 /** Stores the bytes once by digest, and attaches them to the task; hidden until the task's workflow has accepted it. */
 export async function writeFile(
   db: TenantDb,

@@ -108,6 +108,10 @@ describe('TE members at work', () => {
       return rows[0];
     });
     assert.match(mail.text, new RegExp(`which task #${waiting} waits for, is cancelled`));
+    await notice(
+      LEAD_SESSION,
+      new RegExp(`"cancelled at work" of team crew was cancelled[^]*stay blocked: #${waiting}\\.`),
+    );
 
     const second = await atWork('replaced at work');
     const replaced = stack.worker.ended(second.turn);

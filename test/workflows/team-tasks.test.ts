@@ -155,6 +155,18 @@ describe('TE teams', () => {
     assert.match(done.result, /Results that this task was waiting for:[^]*teammate:m1 #\d+ "First"/);
   });
 
+  it('TE-2 a lead that cancels what others wait for reads at once which ones stay blocked', async () => {
+    const first = await newTask({ subject: 'Never' });
+    const second = await newTask({ subject: 'After never', blocked_by: [first.number] });
+    const cancel = `team_tasks ${JSON.stringify({ action: 'cancel', task_id: first.id })}`;
+    const { turn_id } = await stack.worker.say('canceller', cancel);
+    const { text } = await stack.worker.ended(turn_id);
+    assert.match(text ?? '', new RegExp(`It is cancelled\\. .*stay blocked: #${second.number}\\.`));
+    await stack.worker.client.workflow.getHandle(first.workflow_id).result();
+    const heard = await stack.worker.heard('team:crew:lead:main');
+    assert.ok(!heard.some((message) => message.text.includes('"Never"')));
+  });
+
   it('TE-2 unknown blockers and cycles are refused', async () => {
     const one = await newTask({ subject: 'One' });
     const two = await newTask({ subject: 'Two', blocked_by: [one.number] });

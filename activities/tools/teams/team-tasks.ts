@@ -10,7 +10,7 @@ import { taskLines, taskText } from '#activities/teams/team-task-text.ts';
 import type { Membership, TeamService } from '#activities/teams/team-service.ts';
 import { Failure, type ToolErrorCode } from '#domain/errors.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
-import { compoundWarning } from '#domain/team/words.ts';
+import { compoundWarning, waitingWords } from '#domain/team/words.ts';
 import { readTaskRef, taskIdOf, TEAM_LIMITS } from '#domain/team/team.ts';
 import {
   COMMENT_TYPES,
@@ -216,10 +216,10 @@ async function act(
     ...(action === 'update' ? { subject, description, priority, blocked_by } : {}),
   });
   const { id, status, owner, note } = receipt;
-  return {
-    ok: true,
-    text: note ?? `Task ${id}: ${action} done. It is ${status}${owner === null ? '' : `, with ${owner}`}.`,
-  };
+  const done =
+    note ?? `Task ${id}: ${action} done. It is ${status}${owner === null ? '' : `, with ${owner}`}.`;
+  const waiting = status === 'cancelled' ? await service.waitingFor(call, team.key, number) : [];
+  return { ok: true, text: waiting.length === 0 ? done : `${done} ${waitingWords(waiting)}` };
 }
 
 /** A member's turn is for one task. */

@@ -39,6 +39,7 @@ function service(
     find: async () => undefined,
     comments: async () => [],
     files: async () => [],
+    waitingFor: async () => [],
     async create(_call, _membership, draft) {
       did.push(draft);
       return { number: 7, child: { type: 'teamTask', id: 'task/default.crew/7', input: {}, wait: false } };
