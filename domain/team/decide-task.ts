@@ -114,10 +114,16 @@ function progress(moment: Moment, { by, percent, text }: TaskRequest): TaskDecis
     return refused('Conflict', `the task is ${task.status}, not in progress`);
   if (!isHolder(moment, by) && !isLead(moment, by)) return notHolder(moment, by, 'update its progress');
   if (percent <= task.percent && !text) return same(`Progress is ${task.percent}% and does not go back.`);
+  const reached = Math.max(task.percent, Math.floor(percent));
   return changed(
     task,
-    { percent: Math.max(task.percent, Math.floor(percent)), ...heldLonger(moment) },
-    { action: 'progress', actor: by.name, text: text ? { ...text, as: 'note' } : undefined },
+    { percent: reached, ...heldLonger(moment) },
+    {
+      action: 'progress',
+      actor: by.name,
+      reason: [`${reached}%`, reasonOf(text)].filter((part) => part !== '').join(': '),
+      text: text ? { ...text, as: 'note' } : undefined,
+    },
   );
 }
 
@@ -129,6 +135,7 @@ function comment(moment: Moment, { by, text, type }: TaskRequest): TaskDecision 
     return changed(task, isHolder(moment, by) ? heldLonger(moment) : {}, {
       action: 'comment',
       actor: by.name,
+      reason: reasonOf(text),
       text: { ...text, as: 'note' },
     });
   if (isLate(moment, by)) return lateProblem(task);
@@ -217,7 +224,7 @@ function askUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   return changed(
     task,
     { question },
-    { action: 'ask_user', actor: by.name, text: { ...text, as: 'question' } },
+    { action: 'ask_user', actor: by.name, reason: question.preview, text: { ...text, as: 'question' } },
     ['question'],
   );
 }
@@ -234,7 +241,12 @@ function clearAskUser(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   return changed(
     task,
     { question: null, note: answer === '' ? undefined : `The user’s answer: ${answer}`, ...again },
-    { action: 'clear_ask_user', actor: by.name, text: text ? { ...text, as: 'note' } : undefined },
+    {
+      action: 'clear_ask_user',
+      actor: by.name,
+      reason: answer === '' ? undefined : answer,
+      text: text ? { ...text, as: 'note' } : undefined,
+    },
   );
 }
 

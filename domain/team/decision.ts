@@ -133,3 +133,19 @@ export function notHolder({ task }: Pick<Moment, 'task'>, by: TaskActor, what: s
     { holder: task.owner },
   );
 }
+
+/** Actions whose event has a name, a number or what was said as its reason. */
+const OF_EVENT_ONLY: readonly TaskChange['action'][] = [
+  'dispatch',
+  'assign',
+  'retry',
+  'unblock',
+  'progress',
+  'ask_user',
+  'clear_ask_user',
+];
+
+/** Whether the reason of the change says why the task is in its state. Of comments only a blocker does. */
+export function isStatusReason({ action, text }: Pick<TaskChange, 'action' | 'text'>): boolean {
+  return action === 'comment' ? text?.as === 'blocker' : !OF_EVENT_ONLY.includes(action);
+}

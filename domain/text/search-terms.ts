@@ -18,6 +18,12 @@ const OUTER = /[.:/#@]+/;
  */
 const UNSPACED =
   /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+)/u;
+
+/** Whether a text has letters of scripts without spaces between words, which full-text search takes for one word. */
+export function hasUnspacedWords(text: string): boolean {
+  return UNSPACED.test(text);
+}
+
 /** Numbers in groups, as in telephone and card numbers and money: `030 555 0142`, `4,812`. */
 const GROUPED_NUMBER = /\d+(?:[ ,'’]\d+)+/g;
 const PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}]+|\p{N}+|\p{L}+/gu;

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { gatesFor, isUngated, type QualityGate } from '#domain/gate/gate.ts';
 import { assigneeProblem, openStatus } from '#domain/team/lead-actions.ts';
 import { BLOCKER_WORDS, newTask, openBlockers } from '#domain/team/new-task.ts';
+import { isStatusReason } from '#domain/team/decision.ts';
 import { CLOSED, isClosed, type TaskChange, type TaskState } from '#domain/team/team-task.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member-turn-record.ts';
@@ -249,8 +250,7 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
     .updateTable('team_tasks')
     .set({
       ...columnsOf(task),
-      // Actions whose event has a name or number as the reason.
-      reason: ['dispatch', 'assign', 'retry', 'unblock'].includes(action) ? undefined : reason,
+      reason: isStatusReason(change) ? reason : undefined,
       description,
       result,
       started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,

@@ -1,4 +1,5 @@
 /** Tasks' rows as readers query them, and writes besides a task's changes (team-task-record.ts). */
+import { hasUnspacedWords } from '#domain/text/search-terms.ts';
 import { sql } from 'kysely';
 import type { TaskStatus, TaskOrder } from '#domain/team/team-task.ts';
 import type { TaskKey } from './recorded-task.ts';
@@ -47,12 +48,16 @@ export function listTasks(
   limit: number,
   before: number | undefined,
 ): Promise<readonly TeamTaskRow[]> {
+  // Full-text search would find such words only as a whole run of letters.
+  const parts = query !== undefined && hasUnspacedWords(query) ? query.trim().split(/\s+/u) : null;
   return readRows<TeamTaskRow>(db)`
     select ${COLUMNS} from team_tasks t where t.tenant_id = ${db} and t.team_key = ${team}
        and (${statuses}::text[] is null or t.status = any (${statuses}))
        and (${owner}::text is null or t.owner = ${owner} or t.assignee = ${owner})
        and (${priority}::int is null or t.priority = ${priority})
-       and (${query}::text is null or t.words @@ websearch_to_tsquery('simple', ${query}))
+       and (${query}::text is null or t.words @@ websearch_to_tsquery('simple', ${query})
+         or not exists (select from unnest(${parts}::text[]) part
+           where strpos(lower(t.subject || ' ' || t.description), lower(part)) = 0) and ${parts}::text[] is not null)
        and (${before}::int is null or t.number < ${before})
      order by case when ${order} = 'priority' then t.priority end desc, t.number desc limit ${limit}`;
 }

@@ -153,6 +153,12 @@ describe('TE members at work', () => {
     assert.equal(waits.question, 'Which colour?');
     await act(task, 'clear_ask_user', { text: 'Blue.' });
     await notice(session, /The user’s answer: Blue\./);
+    const { data } = await get(`/crew/events?task=${task}`);
+    const said = data.filter(({ action }: { action: string }) => /ask_user/.test(action));
+    assert.deepEqual(
+      said.map(({ reason }: { reason: string }) => reason),
+      ['Blue.', 'Which colour?'],
+    );
     await act(task, 'cancel');
   });
 
@@ -215,10 +221,24 @@ describe('TE members at work', () => {
       (await post(`/crew/tasks/${task}/progress`, { member: 'm2', token, percent: 101 })).status,
       400,
     );
+    await act(task, 'comment', { text: 'Two are broken.' });
+    const { data } = await get(`/crew/events?task=${task}`);
+    assert.deepEqual(
+      data.slice(0, 2).map(({ action, reason }: { action: string; reason: string }) => [action, reason]),
+      [
+        ['comment', 'Two are broken.'],
+        ['progress', '60%'],
+      ],
+    );
+    assert.equal((await get(`/crew/tasks/${task}`)).reason, null);
     const numbers = async (query: string): Promise<number[]> =>
       (await get(`/crew/tasks?${query}`)).data.map(({ number }: { number: number }) => number);
     assert.deepEqual(await numbers('q=windows'), [task]);
     assert.deepEqual(await numbers('q=%22all+of+them%22'), [task]);
+    const letters = await newTask({ subject: '日本語の要約', description: '第二章を読む' });
+    assert.deepEqual(await numbers(`q=${encodeURIComponent('日本')}`), [letters]);
+    assert.deepEqual(await numbers(`q=${encodeURIComponent('要約 第二章')}`), [letters]);
+    assert.deepEqual(await numbers(`q=${encodeURIComponent('日本 第三章')}`), []);
     assert.deepEqual(await numbers('priority=7&owner=m2&status=in_progress'), [task]);
     assert.deepEqual(await numbers('q=windows&owner=m1'), []);
     const page = await get('/crew/tasks?limit=1');
