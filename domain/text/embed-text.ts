@@ -3,6 +3,7 @@
  * into a fixed number of dimensions. It finds similar words, not similar meanings; a provider's model is better where
  * one is configured.
  */
+import { splitWords } from './search-terms.ts';
 
 const DIMENSIONS = 256;
 /** A part of a word counts less than the whole word. */
@@ -32,14 +33,14 @@ export function similarity(one: readonly number[], other: readonly number[]): nu
   return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
 
-/** The words in lower case, without the stop words. */
+/** The words in lower case, without the stop words; of scripts without spaces each two neighbouring letters. */
 export function tokensOf(text: string): readonly string[] {
   const words =
     text
       .normalize('NFKC')
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => !STOP_WORDS.has(word));
+  return words.flatMap(splitWords).filter((word) => !STOP_WORDS.has(word));
 }
 
 /** FNV-1a selects the dimension; one more bit of it selects the sign, so that collisions cancel out. */

@@ -100,7 +100,7 @@ function compoundsOf(text: string): readonly Compound[] {
  * In scripts without spaces or with endings, each two neighbouring letters count as one word, so that a question finds
  * the words that it shares with a text.
  */
-function splitWords(part: string): readonly string[] {
+export function splitWords(part: string): readonly string[] {
   return part.split(UNSPACED).flatMap((run) => {
     if (!UNSPACED.test(run)) return run === '' ? [] : [run];
     const letters = Array.from(run);

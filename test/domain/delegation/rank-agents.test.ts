@@ -21,6 +21,11 @@ describe('DE-3 likeness of words', () => {
     assert.ok(near > 0.2);
   });
 
+  test('finds a word of a script without spaces within its run of letters', () => {
+    const found = rankAgents([agent('en', 'writes reports'), agent('ja', '日本語の翻訳者')], '翻訳', 5);
+    assert.equal(found[0]?.key, 'ja');
+  });
+
   test('of text without a word is 0 to all', () => {
     assert.equal(similarity(embedText('—'), embedText('word')), 0);
   });
