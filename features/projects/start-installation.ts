@@ -9,6 +9,8 @@ import { startCommand, type StartedCommand } from './start-command.ts';
 
 const START_MS = 300_000;
 const LOOK_MS = 200;
+/** One that does not answer is starting or ending; both take less than this. */
+const ANSWER_MS = 30_000;
 
 /**
  * Its state is in the working folder. `output` says where its lines go. Undefined when one is known. @throws CliError
@@ -19,17 +21,9 @@ export async function startIfNone(
   signal: AbortSignal,
   output: 'shown' | 'hidden' = 'shown',
 ): Promise<StartedCommand | undefined> {
-  const isKnown = (): boolean => {
-    try {
-      const { run: file } = createContext(options).client.target();
-      // One that was killed leaves its file.
-      return file === undefined || runningUp(dirname(file.path)) !== undefined;
-    } catch (error) {
-      if (error instanceof CliError && error.code === 'NotRunning') return false;
-      throw error;
-    }
-  };
-  if (isKnown()) return undefined;
+  const isKnown = (): boolean => placeOf(options) !== undefined;
+  for (const until = Date.now() + ANSWER_MS; isKnown(); await sleep(LOOK_MS))
+    if (signal.aborted || Date.now() > until || (await isUsable(options))) return undefined;
   const features = ownFeatures('.');
   const started = startCommand(['up', '--state-dir', options.stateDir ?? '.tempoclaw'], output, {
     ...(features !== undefined && { TEMPOCLAW_FEATURES: features }),
@@ -42,4 +36,28 @@ export async function startIfNone(
   throw new CliError(`The installation of this folder has not started.\n${started.errors().trim()}`.trim(), {
     code: 'NotStarted',
   });
+}
+
+/** Where one is known to run; undefined when none is. */
+function placeOf(options: ApiOptions): 'here' | 'elsewhere' | undefined {
+  try {
+    const { run: file } = createContext(options).client.target();
+    if (file === undefined) return 'elsewhere';
+    // One that was killed leaves its file.
+    return runningUp(dirname(file.path)) === undefined ? undefined : 'here';
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'NotRunning') return undefined;
+    throw error;
+  }
+}
+
+/** False while the one of this folder starts or ends. */
+async function isUsable(options: ApiOptions): Promise<boolean> {
+  if (placeOf(options) !== 'here') return true;
+  return createContext(options)
+    .client.get('/healthz')
+    .then(
+      () => true,
+      () => false,
+    );
 }

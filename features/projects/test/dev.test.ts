@@ -148,6 +148,14 @@ describe('IN-12 tempoclaw dev', { timeout: 300_000 }, () => {
     assert.ok(await eventually(async () => (await guarded()) === undefined), output);
   });
 
+  it('starts again while what a killed one has left still ends', async () => {
+    dev.kill('SIGKILL');
+    await once(dev, 'exit');
+    await start();
+    assert.ok(await eventually(() => host().length === 1), output);
+    assert.match(await answerOf(await refund('again', 'D4')), /Order D4 is refunded/);
+  });
+
   it('leaves nothing that it has started when it is killed', async () => {
     dev.kill('SIGKILL');
     await once(dev, 'exit');
