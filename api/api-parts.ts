@@ -47,6 +47,7 @@ export async function createApiParts(
   return {
     // The routes of a feature that is not installed are not served either.
     deps: Object.assign(joined, ...parts.map(({ deps }) => deps)) as JoinedParts,
+    gauges: parts.flatMap(({ gauges }) => gauges ?? []),
     async start() {
       for (const part of parts) await part.start?.();
     },

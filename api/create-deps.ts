@@ -110,7 +110,7 @@ export async function createDeps(
     notifier,
     secrets,
     codec: codecAccess(config.encryption),
-    metrics: createMetrics(),
+    metrics: createMetrics(parts.gauges),
     models: createModels(config.models, config.rehearsal),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, ...rulesOf(config) }),

@@ -1,6 +1,6 @@
 /** What the API needs from outside. api/main.ts builds it; tests pass their own. */
 import type { Attachment } from '#domain/files/attachment.ts';
-import type { DocumentWritten, Feature, MessageToAdmit } from '#domain/feature.ts';
+import type { DocumentWritten, Feature, MessageToAdmit, ServiceGauge } from '#domain/feature.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
 import type { SandboxSettings } from '#domain/sandbox.ts';
@@ -188,6 +188,7 @@ export interface FeatureDeps {
 
 export interface ApiParts {
   readonly deps: JoinedParts;
+  readonly gauges: readonly ServiceGauge[];
   start(): Promise<void>;
 }
 

@@ -134,7 +134,7 @@ export async function createTempoclaw(
     pool,
     temporal,
     notifier,
-    metrics: createMetrics(),
+    metrics: createMetrics([]),
     secrets,
     settings: { fastPath: true },
     admitMessage: async (_tenant: string, { context }: MessageToAdmit) => context,

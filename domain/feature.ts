@@ -104,6 +104,17 @@ export interface ApiPart {
    */
   readonly readBearer?: ReadBearer;
   readonly documentWritten?: DocumentWritten;
+  readonly gauges?: readonly ServiceGauge[];
+}
+
+/** A figure over all tenants for the operator's monitoring, at /metrics. No label names a tenant, a user or an id. */
+export interface ServiceGauge {
+  /** Begins with `tempoclaw_`. */
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  /** The values by the label. Each process reads them at most every 10 seconds. */
+  read(): Promise<Readonly<Record<string, number>>>;
 }
 
 export interface MessageToAdmit {

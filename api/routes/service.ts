@@ -90,10 +90,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         try {
           deps.metrics.openTurns(await countOpenTurns(deps.pool));
           deps.metrics.egress(await countEgress(deps.pool, EGRESS_MINUTES));
+          await deps.metrics.readGauges();
           counted = Date.now();
         } catch (error) {
           // The other metrics are most useful exactly when the database is away.
-          request.log.warn({ err: error }, 'open turns and egress could not be counted');
+          request.log.warn({ err: error }, 'figures of the database could not be read');
         }
       }
       reply.serializer((payload) => String(payload));

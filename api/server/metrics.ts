@@ -3,6 +3,7 @@
  * limited.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ServiceGauge } from '#domain/feature.ts';
 import type { EgressCount } from '#store/egress-store.ts';
 
 export interface Metrics {
@@ -14,9 +15,11 @@ export interface Metrics {
   streamClosed(): void;
   openTurns(counts: readonly { readonly status: string; readonly count: number }[]): void;
   egress(counts: readonly EgressCount[]): void;
+  /** Reads the gauges of features. */
+  readGauges(): Promise<void>;
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics(gauges: readonly ServiceGauge[]): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'tempoclaw_' });
   const requests = new Histogram({
@@ -58,6 +61,10 @@ export function createMetrics(): Metrics {
       registers: [registry],
     }),
   }));
+  const ofFeatures = gauges.map(({ name, help, label, read }) => ({
+    read,
+    gauge: new Gauge({ name, help, labelNames: [label], registers: [registry] }),
+  }));
   return {
     registry,
     request: (route, method, status, seconds) =>
@@ -74,6 +81,13 @@ export function createMetrics(): Metrics {
       for (const { what, gauge } of outside) {
         gauge.reset();
         for (const count of counts) gauge.labels(count.purpose, count.outcome).set(count[what]);
+      }
+    },
+    async readGauges() {
+      for (const { read, gauge } of ofFeatures) {
+        const values = Object.entries(await read());
+        gauge.reset();
+        for (const [label, value] of values) gauge.labels(label).set(value);
       }
     },
   };

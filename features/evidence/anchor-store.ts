@@ -42,6 +42,17 @@ export async function recordUnanchored(db: TenantDb, name: string, problem: stri
     where tenant_id = ${db} and name = ${name}`;
 }
 
+/** Of all tenants: for how many each of the anchors has failed since its last success. */
+export async function countFailing(
+  pool: Pool,
+  names: readonly string[],
+): Promise<Readonly<Record<string, number>>> {
+  const rows = await readRows<{ name: string; failing: number }>(pool)`
+    select name, count(*)::int as failing from evidence_anchors where failures > 0 group by name`;
+  const found = new Map(rows.map(({ name, failing }) => [name, failing]));
+  return Object.fromEntries(names.map((name) => [name, found.get(name) ?? 0]));
+}
+
 export interface AnchorRow {
   readonly name: string;
   readonly seq: number;

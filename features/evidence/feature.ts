@@ -7,6 +7,7 @@ export const evidence = defineFeature({
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
   settings: [evidenceSettings],
+  api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),
   routes: [() => import('./routes.ts')],
   commands: [

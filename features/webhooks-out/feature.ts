@@ -7,6 +7,7 @@ export const webhooksOut = defineFeature({
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
   settings: [webhooksSettings],
+  api: () => import('./api.ts'),
   worker: () => import('./worker.ts'),
   routes: [() => import('./routes.ts'), () => import('./notify-test.ts')],
   subcommands: { approvals: () => import('./commands.ts') },

@@ -85,6 +85,7 @@ export interface TestApiOptions {
   readonly console?: Partial<Config['console']>;
   /** Identity providers whose tokens are accepted. */
   readonly oidc?: Config['oidc'];
+  readonly evidence?: Config['evidence'];
   /** Where chat services are. */
   readonly services?: ChannelDeps['services'];
   /** If present, the API logs everything to it. */
@@ -151,6 +152,7 @@ function configOf(
     settings,
     console = { enabled: false },
     oidc,
+    evidence,
     env = {},
   }: TestApiOptions,
   cwd: string,
@@ -163,6 +165,7 @@ function configOf(
     channels: services,
     artifacts: artifacts ?? config.artifacts,
     oidc: oidc ?? config.oidc,
+    evidence: evidence ?? config.evidence,
     api: { ...config.api, publicUrl: settings?.publicUrl },
     console: { ...config.console, ...console },
   } as Config;
@@ -225,7 +228,7 @@ async function serve(
     notifier,
     secrets,
     tokenSecret,
-    metrics: createMetrics(),
+    metrics: createMetrics(ofFeatures.gauges),
     models: worker?.models ?? createModels({ providers: {} }),
     tools: createToolDirectory(catalog, catalogs),
     rules: createCallRules({ catalog, tools: {} }),

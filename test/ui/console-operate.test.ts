@@ -260,7 +260,7 @@ describe('IN-7 operating in the console', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  it('shows the deliveries that fail, and the installation to its operators only', async () => {
+  it('DU-11 shows the deliveries and the anchors that fail, and the installation to its operators only', async () => {
     const { key, tenant } = await stack.makeTenant();
     const made = await stack.ask('POST', '/v1/webhooks', {
       body: { url: 'https://hooks.example/in', events: ['*'] },
@@ -271,8 +271,18 @@ describe('IN-7 operating in the console', { skip }, () => {
       `update webhooks set failures = 7, retry_at = now() + interval '1 hour' where tenant_id = $1`,
       [tenant],
     );
+    await stack.pool.query(
+      `insert into evidence_anchors (tenant_id, name, seq, failures, problem)
+      values ($1, 'vault', 4, 0, null), ($1, 'auditor', 2, 3, 'the webhook auditor answered 503')`,
+      [tenant],
+    );
     const foreign = await open('health', key);
     await sees(foreign.page, /This is for admins of the tenant/, /hooks\.example\S+\s+open\s+7/);
+    await sees(
+      foreign.page,
+      /vault\s+works\s+4 of/,
+      /auditor\s+3 failures: the webhook auditor answered 503\s+2 of/,
+    );
     const { page, complaints } = await open('health');
     await sees(page, /call_model|nothing/, /workflow/, /none fails/);
     await assertAccessible(page);

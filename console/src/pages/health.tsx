@@ -1,5 +1,6 @@
 /** What runs, what waits, and what does not come through. */
 import { useEffect } from 'preact/hooks';
+import { may } from '../api/session.ts';
 import { AFTER_SESSIONS, useRequest } from '../api/use-request.ts';
 import { CopyAs } from '../components/copy-as.tsx';
 import { DataTable } from '../components/data-table.tsx';
@@ -14,6 +15,7 @@ export default function Health() {
     <PageFrame title="Health" scrolls head={copy}>
       <Installation />
       <Deliveries />
+      {may('admin') && <Anchors />}
     </PageFrame>
   );
 }
@@ -103,6 +105,27 @@ function Deliveries() {
         enabled ? state : 'off',
         failures,
         at && new Date(at).toLocaleString(),
+      ])}
+    />
+  );
+}
+
+/** Where the heads of the tenant's chain of evidence are kept. */
+function Anchors() {
+  const reading = useRequest('GET /v1/evidence', {}, { everyMs: 10_000 });
+  if (reading.problem.value) return <Trouble reading={reading} />;
+  if (!reading.data.value) return null;
+  const { anchors, entries } = reading.data.value;
+  if (anchors.length === 0) return null;
+  return (
+    <DataTable
+      title="Anchors of the evidence"
+      head={['anchor', 'state', 'entries', 'last success']}
+      rows={anchors.map(({ name, failures, problem, seq, anchored_at: at }) => [
+        name,
+        problem === null ? 'works' : <ExactText text={`${failures} failures: ${problem}`} />,
+        `${seq} of ${entries}`,
+        at ? <TimeAgo at={at} /> : 'never',
       ])}
     />
   );

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { type S3Server, startS3Server } from '#test/support/s3-server.ts';
+import { startApi } from '#test/support/stack.ts';
 import { type Head, isSigned } from '../chain.ts';
 import { evidenceSettings } from '../settings.ts';
 import { readHeads } from '../verify.ts';
@@ -155,5 +156,27 @@ describe('DU-11 anchors of the chain', () => {
     assert.deepEqual(problems([{ ...disk, path: '/v/heads' }]), []);
     assert.match(String(problems([disk, disk])), /different names/);
     assert.match(String(problems([{ name: 'v', type: 's3', store: 's3://bucket' }])), /needs accessKeyId/);
+  });
+});
+
+describe('DU-11 IN-8 the metrics of the operator', () => {
+  it('count the tenants for which each anchor fails, and nothing of an anchor that was removed', async (t) => {
+    const anchors = [
+      { name: 'disk', type: 'file', path: '/nowhere' },
+      { name: 'auditor', type: 'file', path: '/nowhere' },
+    ] as const;
+    const api = await startApi({ evidence: { anchorSeconds: 60, anchors: [...anchors] } });
+    t.after(() => api.stop());
+    for (const { tenant } of [api, await api.makeTenant()])
+      await api.pool.query(
+        `insert into evidence_anchors (tenant_id, name, failures)
+        values ($1, 'disk', 0), ($1, 'auditor', 3), ($1, 'removed', 9)`,
+        [tenant],
+      );
+    const { body } = await api.ask('GET', '/metrics');
+    assert.deepEqual(body.match(/^tempoclaw_evidence_\S+ .*/gm), [
+      'tempoclaw_evidence_anchors_failing{anchor="disk"} 0',
+      'tempoclaw_evidence_anchors_failing{anchor="auditor"} 2',
+    ]);
   });
 });

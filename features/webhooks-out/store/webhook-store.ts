@@ -4,6 +4,7 @@ import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { Db } from '#store/postgres/database.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import {
   affects,
   below,
@@ -177,4 +178,16 @@ export function insertNotifyTests(
         case when place is not null then jsonb_build_object('place', place, 'markdown', ${NOTIFY_WORDS}::text) end from told
       returning id, webhook_id)
     select made.id, webhook_id, url from made join told on told.id = webhook_id order by url`;
+}
+
+/** Of all tenants: how many endpoints fail, or were disabled because they failed. */
+export async function countFailing(pool: Pool): Promise<Record<'webhook' | 'mail' | 'channel', number>> {
+  const rows = await readRows<{ kind: 'webhook' | 'mail' | 'channel'; failing: number }>(pool)`
+    select case when channel_key is not null then 'channel' when url like 'mailto:%' then 'mail' else 'webhook' end as kind,
+      count(*)::int as failing
+    from webhooks where failing_since is not null or disabled_reason is not null group by 1`;
+  return Object.assign(
+    { webhook: 0, mail: 0, channel: 0 },
+    Object.fromEntries(rows.map(({ kind, failing }) => [kind, failing])),
+  );
 }
