@@ -263,6 +263,24 @@ describe('IN-12 the npm package', { timeout: 900_000 }, () => {
     );
   });
 
+  it('runs the evals of the folder, and a recording of a session, and no tool for them', async () => {
+    const agents = join(folder, 'my-agents');
+    const done = await refunds();
+    const inFolder = (...args: readonly string[]) =>
+      run(program(), args, { cwd: agents, env: cleanEnvironment() });
+    const evals = await inFolder('eval', '--junit', join(base, 'evals.xml'));
+    assert.match(evals.stdout, /✔ refunds the order that the customer names, once/);
+    assert.match(await readFile(join(base, 'evals.xml'), 'utf8'), /<testcase name="refunds the order/);
+    const example = join(agents, 'evals/refunds.eval.ts');
+    const text = await readFile(example, 'utf8');
+    await writeFile(example, text.replace("{ order: 'A17' }]", "{ order: 'A18' }]"));
+    await assert.rejects(inFolder('eval'), { code: 1 });
+    const file = join(base, 'a17.rec');
+    await inFolder('record', 'A17', '--out', file);
+    await inFolder('test', file);
+    assert.equal(await refunds(), done);
+  });
+
   it('ends everything with Ctrl-C', async () => {
     assert.ok(dev?.pid);
     process.kill(-dev.pid, 'SIGINT');
