@@ -340,6 +340,7 @@ export interface Tables {
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
     copied_of: string | null;
+    changed_files: Json<unknown> | null;
   };
   turns: {
     tenant_id: string;

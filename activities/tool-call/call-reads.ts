@@ -1,8 +1,10 @@
 /**
  * PO-5: what was read from outside before what a call reads was written, and the same for what the call itself writes.
+ * It also records which files the call has changed.
  */
 import { basename, relative, resolve } from 'node:path';
 import type { RunFiles } from '#domain/approval/bound-file.ts';
+import { ANY_FILE, recordedFiles } from '#domain/files/changed-files.ts';
 import type { DocumentScope } from '#domain/files/document.ts';
 import type { FileOrigins } from '#domain/files/file-origins.ts';
 import { isMarked } from '#domain/text/outside-text.ts';
@@ -17,10 +19,11 @@ import {
   noteOutsideFiles,
 } from '#store/files/outside-file-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
+import { recordChangedFiles } from '#store/turns/tool-call-store.ts';
 import { findUsed } from '#store/turns/session-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Processes } from '../process/session-processes.ts';
-import { changedSince, type FileStamps, stampFiles } from '../workspace/file-stamps.ts';
+import { changedSince, type FileStamps, type StampLimits, stampFiles } from '../workspace/file-stamps.ts';
 
 export interface CallReads {
   /** For the files of the call. */
@@ -31,8 +34,14 @@ export interface CallReads {
   noted(result: ToolResult, tool: { readonly marks: boolean; readonly acts: boolean }): Promise<ToolResult>;
 }
 
+/** To show people what each command has changed. */
+const FOR_SHOW: StampLimits = { entries: 2_000, tickMs: 0 };
+/** To mark what a command of a session has changed that has read from outside. With more, all files are marked. */
+const FOR_MARKS: StampLimits = { entries: 20_000, tickMs: 20 };
+
 export interface ReadingCall {
   readonly call: string;
+  readonly tool: string;
   readonly scope: DocumentScope;
   readonly workspace: string;
   readonly workspaceFrom?: string | undefined;
@@ -40,6 +49,8 @@ export interface ReadingCall {
   readonly outside: UsedTools;
   /** Whether the present rules would let the command run without asking. */
   readonly mayRun: (command: string) => Promise<boolean>;
+  /** Masks secrets. */
+  readonly hide: (text: string) => string;
 }
 
 export type CreateCallReads = (call: ReadingCall) => CallReads;
@@ -49,7 +60,7 @@ export function createCallReads(
   processes: Pick<Processes, 'watchersOf'>,
   ownNames: readonly string[],
 ): CreateCallReads {
-  return ({ call, scope, workspace, workspaceFrom, outside, mayRun }) => {
+  return ({ call, tool, scope, workspace, workspaceFrom, outside, mayRun, hide }) => {
     const { tenant } = scope;
     let found: UsedTools = {};
     const add = (read: UsedTools): void => void (found = { ...found, ...read });
@@ -67,13 +78,23 @@ export function createCallReads(
         ended.push(watcher.id);
       }
     };
-    let before: { readonly stamps: FileStamps | undefined } | undefined;
+    const written = new Set<string>();
+    let command: { readonly before: FileStamps | undefined; readonly marks: boolean } | undefined;
     let continues = false;
+    const stamps = (marks: boolean) => stampFiles(workspace, ownNames, marks ? FOR_MARKS : FOR_SHOW);
     /** A command that was interrupted, or continues, leaves the whole workspace marked. */
-    const settleCommand = async (): Promise<void> => {
-      if (!before || continues) return;
-      const changed = changedSince(before.stamps, await stampFiles(workspace, ownNames));
-      await endCommand(pool, place, call, changed, known());
+    const settleCommand = async (): Promise<readonly string[]> => {
+      if (!command) return [];
+      if (continues) return [ANY_FILE];
+      const { before, marks } = command;
+      const changed = changedSince(before, before && (await stamps(marks)));
+      if (marks) await endCommand(pool, place, call, changed, known());
+      return changed;
+    };
+    const recordChanges = async (ok: boolean): Promise<void> => {
+      const changed = [...(await settleCommand()), ...(ok ? written : [])].map(hide);
+      const record = command || changed.length > 0 ? recordedFiles(tool, [...new Set(changed)]) : undefined;
+      if (record) await recordChangedFiles(forTenant(pool, tenant), call, record);
     };
     return {
       origins: {
@@ -84,6 +105,7 @@ export function createCallReads(
         readsNetwork: () => add({ [OUTSIDE_COMMAND]: call }),
         known,
         async changed(path, isWhole) {
+          written.add(path);
           if (hasKnown()) {
             await noteOutsideFiles(pool, place, [path], known());
             await endWatchers();
@@ -91,8 +113,9 @@ export function createCallReads(
         },
         async runs() {
           add({ ...(await filesRead(pool, { ...place, path: '' })), ...(await documentsRead(pool, scope)) });
-          if (!hasKnown()) return;
-          before = { stamps: await stampFiles(workspace, ownNames) };
+          const marks = hasKnown();
+          command = { before: await stamps(marks), marks };
+          if (!marks) return;
           await noteCommand(pool, place, call, known());
           await endWatchers();
         },
@@ -104,7 +127,7 @@ export function createCallReads(
         return found;
       },
       async noted(result, { marks, acts }) {
-        await settleCommand();
+        await recordChanges(result.ok);
         // Documents that it has written appear among the files of the next command.
         if (acts) await endWatchers();
         if (!marks && isMarked(result.ok ? result.text : result.message))

@@ -87,6 +87,8 @@ export async function perform(
     const reads = deps.callReads({
       ...context,
       call: input.call,
+      tool: tool.name,
+      hide: deps.scrubber.text,
       scope: context.documents,
       outside: context.readOutside,
       mayRun: (command) => mayRunNow(deps, input.tenant, claim, command, workspace),

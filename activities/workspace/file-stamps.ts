@@ -9,25 +9,32 @@ import { errnoOf } from './file-problem.ts';
 /** By path; undefined when a change could not be detected. */
 export type FileStamps = ReadonlyMap<string, string | undefined>;
 
-/** Greatest number of entries of a workspace; with more, or deeper ones, changes are not distinguished. */
-const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 50;
-/** Two changes within one tick of a file system's clock look the same. */
-const TICK_MS = 20;
 /** Greatest number of changed paths that are named individually. */
 const MAX_NAMED = 100;
 
-/** Undefined when there are too many. `own`: top-level names that are skipped. */
-export async function stampFiles(workspace: string, own: readonly string[]): Promise<FileStamps | undefined> {
+export interface StampLimits {
+  /** Greatest number of entries of a workspace. */
+  readonly entries: number;
+  /** Two changes within one tick of a file system's clock look the same: a file this new counts as changed. */
+  readonly tickMs: number;
+}
+
+/** Undefined when there are more entries, or deeper ones. `own`: top-level names that are skipped. */
+export async function stampFiles(
+  workspace: string,
+  own: readonly string[],
+  { entries, tickMs }: StampLimits,
+): Promise<FileStamps | undefined> {
   const stamps = new Map<string, string | undefined>();
-  const since = Date.now() - TICK_MS;
+  const since = Date.now() - tickMs;
   const probe = async (folder: string, depth: number): Promise<boolean> => {
     if (depth > MAX_DEPTH) return false;
     const below: string[] = [];
     for await (const entry of await opendir(join(workspace, folder))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (own.includes(path)) continue;
-      if (stamps.size >= MAX_ENTRIES) return false;
+      if (stamps.size >= entries) return false;
       if (entry.isDirectory()) below.push(path);
       else stamps.set(path, await stampOf(join(workspace, path), since));
     }

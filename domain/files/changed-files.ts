@@ -3,25 +3,34 @@
 interface CallFacts {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly custom_tool_id: string | null;
   readonly ok: boolean | null;
   readonly code: string | null;
+  readonly changed_files: readonly string[] | null;
   readonly started_at: unknown;
 }
 
-/** Tools that change the file that `path` names, and no other. */
-const FILE_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit']);
+/** In a record it stands for any file. */
+export const ANY_FILE = '';
 
-/** Null when nobody knows: a command may have changed any, and so may a call whose outcome is unknown. */
-export function changedFiles({
-  tool,
-  args,
-  ok,
-  code,
-  started_at: from,
-}: CallFacts): readonly string[] | null {
-  if (tool === 'exec') return from === null ? [] : null;
-  const { path } = args;
-  if (!FILE_TOOLS.has(tool) || typeof path !== 'string') return [];
-  if (code === 'OutcomeUnknown') return null;
-  return ok ? [path] : [];
+/** Tools that change the file that `path` names, and no other: nothing more is recorded of them. */
+const FILE_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit']);
+/** Custom tools are commands, too. */
+const COMMANDS: ReadonlySet<string> = new Set(['exec', 'process']);
+/** Greatest number of characters of a record. */
+const MAX_RECORD = 8_192;
+
+/** What the row of a call keeps; undefined when its arguments tell as much. */
+export function recordedFiles(tool: string, paths: readonly string[]): readonly string[] | undefined {
+  if (FILE_TOOLS.has(tool)) return undefined;
+  return paths.includes(ANY_FILE) || paths.join().length > MAX_RECORD ? [ANY_FILE] : paths;
+}
+
+/** Null when nobody knows: a command that was lost or continues may have changed any. */
+export function changedFiles(call: CallFacts): readonly string[] | null {
+  const { tool, changed_files: recorded, args, ok } = call;
+  if (recorded !== null) return recorded.includes(ANY_FILE) ? null : recorded;
+  if (call.code === 'OutcomeUnknown') return null;
+  if (COMMANDS.has(tool) || call.custom_tool_id !== null) return call.started_at === null ? [] : null;
+  return ok === true && FILE_TOOLS.has(tool) && typeof args['path'] === 'string' ? [args['path']] : [];
 }

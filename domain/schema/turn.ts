@@ -78,7 +78,9 @@ export const toolCallSchema = z.object({
   changed_files: z
     .array(z.string())
     .nullable()
-    .describe('Files of the workspace that it has changed; null when nobody knows, as after a command'),
+    .describe(
+      'Files of the workspace that were changed by it, or while its command ran, or the folders of many; null when nobody knows, as after a command that was lost or continues',
+    ),
   created_at: timeSchema,
   started_at: timeSchema.nullable(),
   ended_at: timeSchema.nullable(),

@@ -3,7 +3,7 @@ import type { HookRun } from '#domain/turn/hook.ts';
 import type { StoredImage } from '#domain/model/image.ts';
 import type { RunningBefore } from '#domain/turn/session-queries.ts';
 import type { Pool } from '../postgres/pool.ts';
-import { readRow, readRows, type RowOf } from '../postgres/statements.ts';
+import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 
 export interface ToolCallRow
@@ -11,11 +11,12 @@ export interface ToolCallRow
   readonly args: Record<string, unknown>;
   readonly images: readonly StoredImage[] | null;
   readonly hooks: HookRun[] | null;
+  readonly changed_files: readonly string[] | null;
   /** That its turn runs with. */
   readonly agent_revision: number | null;
 }
 
-type Hidden = 'hooks' | 'images' | 'args_sealed' | 'custom_tool_id' | 'custom_tool_revision';
+type Hidden = 'hooks' | 'images' | 'args_sealed' | 'changed_files' | 'custom_tool_revision';
 
 /** Calls are in the order of the requests; `after` is [step, index] of the last one on the previous page. */
 export function listToolCalls(
@@ -27,8 +28,7 @@ export function listToolCalls(
 ): Promise<ToolCallRow[]> {
   return readRows<ToolCallRow>(db)`
     select id, session_key, turn_id, step, index, tool, called_as, args, verdict, reason, hooks, approval_id, state, ok, code,
-      result,
-       whole_id, images, created_at, started_at, ended_at,
+      result, whole_id, images, custom_tool_id, changed_files, created_at, started_at, ended_at,
        (select t.agent_revision from turns t where t.tenant_id = ${db} and t.id = tool_calls.turn_id) as agent_revision
      from tool_calls where tenant_id = ${db} and turn_id = ${turn} and (step, index) > (${after[0]}, ${after[1]})
        and (${lastStep}::int is null or step <= ${lastStep})
@@ -54,6 +54,17 @@ export async function waitsForWork(
     select exists (select from given) and not exists (select from tool_calls where tenant_id = ${db} and turn_id = ${id}
       and state <> 'done' and id not in (select origin_call from given)) as waits`;
   return row?.waits === true;
+}
+
+/** The commit of the result makes it durable. Safe to repeat. */
+export async function recordChangedFiles(
+  db: TenantDb,
+  call: string,
+  paths: readonly string[],
+): Promise<void> {
+  await execute(db)`
+    with quick as (select set_config('synchronous_commit', 'off', true))
+    update tool_calls set changed_files = ${JSON.stringify(paths)}::jsonb from quick where tenant_id = ${db} and id = ${call}`;
 }
 
 /** The progress of a call. */

@@ -55,15 +55,17 @@ describe('DU-2 the steps of a turn', () => {
   it('say which files their calls have changed, as far as anybody knows', async () => {
     const turn = await run(
       'changes',
-      'write_file {"path":"notes.md","content":"One."}\nwrite_file {"path":"../out","content":"No."}\nread_file {"path":"notes.md"}\nexec {"command":"touch other"}\nthen\nEnd.',
+      'write_file {"path":"notes.md","content":"One."}\nwrite_file {"path":"../out","content":"No."}\nread_file {"path":"notes.md"}\nthen\nexec {"command":"touch other; cat notes.md"}\nthen\nexec {"command":"cat other"}\nthen\nexec {"command":"sleep 60","background":true}\nthen\nEnd.',
     );
-    const { tool_calls: calls } = (await get(`/v1/turns/${turn}/steps/1`)).body;
+    const { data: calls } = (await get(`/v1/turns/${turn}/tool-calls`)).body;
     assert.deepEqual(
       calls.map((call: any) => [call.tool, call.changed_files]),
       [
         ['write_file', ['notes.md']],
         ['write_file', []],
         ['read_file', []],
+        ['exec', ['other']],
+        ['exec', []],
         ['exec', null],
       ],
     );

@@ -120,13 +120,15 @@ describe('IN-7 runs in the console', { skip }, () => {
   it('shows which files a step and its calls have changed', async () => {
     const turn = await run(
       'writes',
-      'write_file {"path":"notes.md","content":"One."}\nexec {"command":"true"}\nthen\nEnd.',
+      'write_file {"path":"notes.md","content":"One."}\nexec {"command":"sleep 5","background":true}\nthen\nexec {"command":"echo x >more.md"}\nthen\nEnd.',
     );
     const { page, complaints } = await open(`runs/${turn}?step=1`);
-    await sees(page, /Files changed\s+notes\.md, what a command has changed/);
+    await sees(page, /Files changed\s+notes\.md, others that nobody knows/);
     await row(page, /write_file/).click();
     await sees(page, /Files changed\s+notes\.md\n/);
     assert.deepEqual(complaints, []);
+    const later = await open(`runs/${turn}?step=2`);
+    await sees(later.page, /Files changed\s+more\.md\n/);
   });
 
   it('shows where a run has failed', async () => {

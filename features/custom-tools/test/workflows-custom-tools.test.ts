@@ -66,6 +66,23 @@ describe('CU custom tools at work', () => {
     assert.equal((await call('second {}', 'main', 'demo')).result, 'second');
   });
 
+  it('DU-2 its calls say which files of the workspace they have changed', async () => {
+    await make({ name: 'note', command: 'echo {{.text}} >>notes.md' });
+    const turn = await stack.worker.say(
+      'notes',
+      'note {"text":"one"}\nthen\nexec {"command":"cat notes.md"}',
+    );
+    await stack.worker.ended(turn.turn_id);
+    const { body } = await stack.ask('GET', `/v1/turns/${turn.turn_id}/tool-calls`);
+    assert.deepEqual(
+      body.data.map((call: { tool: string; changed_files: unknown }) => [call.tool, call.changed_files]),
+      [
+        ['note', ['notes.md']],
+        ['exec', []],
+      ],
+    );
+  });
+
   it('`/v1/tools/{name}/invoke` runs it, and refuses arguments that its schema does not take', async () => {
     await make({
       name: 'count_to',

@@ -106,11 +106,12 @@ async function copyCalls(tx: TenantTx, { fork, place }: RowCopy): Promise<number
     on conflict do nothing`;
   return execute(tx)`
     insert into tool_calls (tenant_id, id, session_key, turn_id, step, index, tool, called_as, summary, args, digest, custom_tool_id,
-      custom_tool_revision, verdict, reason, hooks, state, ok, code, result, whole_id, images, created_at, ended_at, copied_of)
+      custom_tool_revision, verdict, reason, hooks, state, ok, code, result, whole_id, images, changed_files, created_at, ended_at,
+      copied_of)
     select c.tenant_id, ${id}, ${fork}, 'turn_' || ${stemSql(fork, sql`c.turn_id`)}, c.step, c.index, c.tool, c.called_as, c.summary,
       c.args, c.digest, c.custom_tool_id, c.custom_tool_revision, c.verdict, c.reason, c.hooks, 'done', c.ok, c.code, c.result,
       case when exists (select from tool_results r where r.tenant_id = c.tenant_id and r.id = c.whole_id) then ${id} end,
-      c.images, c.created_at, c.ended_at, coalesce(c.copied_of, c.id) ${from}`;
+      c.images, c.changed_files, c.created_at, c.ended_at, coalesce(c.copied_of, c.id) ${from}`;
 }
 
 interface SealedArguments {

@@ -161,6 +161,10 @@ describe('TL media in a turn', () => {
     );
     const { status } = await stack.ask('GET', `/v1/tool-calls/${call.id}/images/1`);
     assert.equal(status, 200);
+    const { body } = await stack.ask('GET', `/v1/turns/${turn_id}/tool-calls`);
+    const [path] = body.data[0].changed_files;
+    assert.match(path, /^generated\//);
+    assert.ok(call.result?.includes(`: ${path} (`), `${path} in ${call.result}`);
   });
 
   it('SC-3 what is kept of an order is sealed, and no key is in a row or a history', async () => {

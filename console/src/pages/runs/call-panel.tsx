@@ -81,7 +81,7 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
 /** Nothing where nothing was changed. */
 export function ChangedFiles({ calls }: { readonly calls: readonly Record[] }) {
   const known = new Set(calls.flatMap(({ changed_files: paths }) => paths ?? []));
-  const others = calls.some(({ changed_files: paths }) => paths === null) && 'what a command has changed';
+  const others = calls.some(({ changed_files: paths }) => paths === null) && 'others that nobody knows';
   const words = [...known, others].filter(Boolean);
   if (words.length === 0) return null;
   return (
