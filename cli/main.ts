@@ -2,8 +2,9 @@
 import '../config/prepare-variables.ts';
 import './use-features-of-run.ts';
 import { CommanderError } from 'commander';
-import { CliError, EXIT, type ExitCode } from './cli-error.ts';
+import { CliError, EXIT, type ExitCode, usageError } from './cli-error.ts';
 import { createOutput, fitted } from './output.ts';
+import { REMEDIES } from '#domain/remedies.ts';
 import { FEATURE_PROBLEMS, FEATURES } from '#features';
 import { commandsOf } from './commands.ts';
 import { createProgram } from './program.ts';
@@ -14,7 +15,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
   // What needs the settings is refused with these; other commands go on without the features.
   if (!isJson) for (const problem of FEATURE_PROBLEMS) createOutput(process.stderr).line(problem);
   try {
-    await createProgram(commandsOf(FEATURES)).parseAsync([...argv]);
+    await createProgram(commandsOf(FEATURES), isJson).parseAsync([...argv]);
     return typeof process.exitCode === 'number' ? (process.exitCode as ExitCode) : EXIT.ok;
   } catch (error) {
     return report(error, isJson);
@@ -22,13 +23,14 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 }
 
 function report(error: unknown, isJson: boolean): ExitCode {
-  // commander has printed its own message before this.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  // For people, commander has printed its own message before this.
+  if (error instanceof CommanderError && !isJson) return EXIT.usage;
   const known = foreseen(error);
   const { code, message, remedy } = known ?? { code: 'Internal', message: String(error), remedy: undefined };
   const err = createOutput(process.stderr);
   if (isJson) {
-    err.line(JSON.stringify({ error: { code, message, remedy: remedy || undefined } }));
+    err.line(JSON.stringify({ error: { code, message, remedy: remedy || remedyOf(code) } }));
   } else {
     err.line(fitted(err, `${err.paint('red', '✘')} ${message}`));
     if (remedy) err.line(fitted(err, `  ${remedy}`));
@@ -38,8 +40,18 @@ function report(error: unknown, isJson: boolean): ExitCode {
   return known?.exitCode ?? EXIT.failed;
 }
 
+/** Programs always get one, also where people need none. */
+function remedyOf(code: string): string {
+  const known: Readonly<Record<string, string>> = { ...REMEDIES, Usage: 'See: tempoclaw --help' };
+  return known[code] ?? 'Read `message`, which says what failed.';
+}
+
 function foreseen(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
+  if (error instanceof CommanderError)
+    return usageError(
+      error.code === 'commander.help' ? 'a subcommand is missing' : error.message.replace(/^error: /, ''),
+    );
   // It checks the name, because the schema of the settings takes longer to load than most commands.
   const isConfig = error instanceof Error && error.name === 'ConfigError';
   return isConfig ? new CliError(error.message, { code: 'Config' }) : undefined;

@@ -15,8 +15,10 @@ const SHARED_OPTIONS: Readonly<Record<SharedOption, readonly [flags: string, tex
   config: ['--config <file>', 'settings file (default: tempoclaw.yaml, if there is one)'],
 };
 
-export function createProgram(all: readonly CommandEntry[]): Command {
+/** `isQuiet`: it prints no errors of usage, which its caller prints as JSON. */
+export function createProgram(all: readonly CommandEntry[], isQuiet = false): Command {
   const program = new Command('tempoclaw')
+    .configureOutput(isQuiet ? { writeErr: () => undefined } : {})
     .description('Runs tool-using AI agents as durable, approvable, visible Temporal workflows.')
     .usage('[options] <command>')
     .version(manifest.version)

@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { keepPage } from './generated-page.ts';
 import { type Content, type Operation, readDocument, type Schema } from './openapi-document.ts';
-import { REMEDIES } from './remedies.ts';
+import { REMEDIES } from '#domain/remedies.ts';
 
 /** Operations by which pages of the console make addresses, which no type checks. */
 const NAMED = /['"]((?:GET|POST|PUT|PATCH|DELETE) (\/v1\/[^'"]*))['"]/g;
@@ -89,7 +89,7 @@ ${entries.join('\n')}
 const remedies = Object.entries(REMEDIES).map(([code, words]) => `  ${code}: ${JSON.stringify(words)},`);
 keepPage(
   'packages/client/src/remedies.ts',
-  `/** ${MADE} from scripts/remedies.ts: what a caller does about each error code of the API. */
+  `/** ${MADE} from domain/remedies.ts: what a caller does about each error code of the API. */
 export const REMEDIES: Readonly<Record<string, string>> = {
 ${remedies.join('\n')}
 };

@@ -1,7 +1,7 @@
 /** Makes docs/errors.md from domain/errors.ts. */
 import { FAILURES, type FailureType, TOOL_ERROR_CODES, type ToolErrorCode } from '#domain/errors.ts';
 import { keepPage } from './generated-page.ts';
-import { REMEDIES } from './remedies.ts';
+import { REMEDIES } from '#domain/remedies.ts';
 
 const TOOL_WORDS: Readonly<Record<ToolErrorCode, string>> = {
   NotFound: 'The tool, or the thing that the call names, does not exist.',

@@ -7,7 +7,7 @@ import { NOT_STARTED } from '#temporal/activity-once.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { keepPage } from './generated-page.ts';
 import { readDocument } from './openapi-document.ts';
-import { REMEDIES } from './remedies.ts';
+import { REMEDIES } from '#domain/remedies.ts';
 
 const MADE = 'Made by scripts/generate-python-wire.ts';
 

@@ -277,6 +277,33 @@ describe('IN-6 errors say what, where and what to do', () => {
     assert.match(stderr, /No TempoClaw is known here[\s\S]*npm start/);
   });
 
+  test('wrong usage with --json is JSON too, and each error has a remedy', async () => {
+    const api = await startFakeApi();
+    const errorOf = async (...args: string[]) => {
+      const { code, stderr } = await runCli([...args, '--json'], { url: api.url });
+      return { code, error: JSON.parse(stderr).error as Record<string, string> };
+    };
+    for (const [args, message] of [
+      [['nope'], /^unknown command 'nope'/],
+      [['sessions', 'list', '--nope'], /^unknown option '--nope'/],
+      [['sessions', 'show'], /^missing required argument/],
+      [['sessions', 'list', '--limit', '0'], /a number from 1 to 200/],
+      [['tasks'], /a subcommand is missing/],
+    ] as const) {
+      const { code, error } = await errorOf(...args);
+      assert.deepEqual(
+        [code, error['code'], error['remedy']],
+        [2, 'Usage', 'See: tempoclaw --help'],
+        args.join(' '),
+      );
+      assert.match(error['message'] ?? '', message);
+    }
+    const { code, error } = await errorOf('agents', 'show', 'nobody');
+    await api.close();
+    assert.deepEqual([code, error['code']], [1, 'NotFound']);
+    assert.match(error['remedy'] ?? '', /Check the id/);
+  });
+
   test('nobody answers: the address, where it comes from, and how to start; as JSON for programs', async () => {
     const api = await startFakeApi();
     await api.close();

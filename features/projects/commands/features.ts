@@ -11,7 +11,7 @@ export function commandsFor(features: readonly Feature[]): CommandModule {
   return {
     register(command: Command) {
       command
-        .command('list')
+        .command('list', { isDefault: true })
         .description('features of this build and your own, which it checks')
         .action(({ json = false }: { json?: boolean }) => list(features, json));
     },

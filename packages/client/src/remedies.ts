@@ -1,4 +1,4 @@
-/** Made by scripts/generate-client-types.ts from scripts/remedies.ts: what a caller does about each error code of the API. */
+/** Made by scripts/generate-client-types.ts from domain/remedies.ts: what a caller does about each error code of the API. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   InvalidInput: "Correct the fields that `errors` names.",
   Unauthorized: "Send `Authorization: Bearer tc_…` with a key that is neither revoked nor expired.",

@@ -1,5 +1,5 @@
-/** What to do about each error: the docs and the client say it. */
-import type { FailureType } from '#domain/errors.ts';
+/** What to do about each error: the docs, the clients and the command line say it. */
+import type { FailureType } from './errors.ts';
 
 export const REMEDIES: Readonly<Record<FailureType, string>> = {
   InvalidInput: 'Correct the fields that `errors` names.',
