@@ -32,6 +32,13 @@ export function hooksOfPrompt(layers: HookLayers, isFirst: boolean): readonly Ho
     .filter(({ event }) => event === 'user_prompt_submit' || (isFirst && event === 'session_start'));
 }
 
+/** Why a hook of `subagent_start` lets nothing start, for the model; `why` is the hook's own reason, if it has one. */
+export function startRefusal(tool: string | undefined, target: unknown, why: string | undefined): string {
+  const what =
+    tool === 'delegate' && typeof target === 'string' ? `delegation to "${target}"` : (tool ?? 'this call');
+  return `${what} blocked by hook policy${why ? `: ${why}` : ''}`;
+}
+
 export function hookName({ name, type, command, url, prompt, code }: Hook): string {
   const what = command ?? url ?? prompt ?? code ?? '';
   return name ?? `${type}: ${what.slice(0, 60).toWellFormed()}`;

@@ -12,6 +12,7 @@ import {
   hooksOfCall,
   hooksOfPrompt,
   readModelAnswer,
+  startRefusal,
 } from '#domain/turn/hook.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
@@ -56,6 +57,14 @@ export interface HookSubject {
   readonly prompt?: string;
 }
 
+interface Ruling {
+  readonly name: string;
+  readonly decision: HookAnswer['decision'];
+  readonly why: string | undefined;
+  /** It denies because it could not be run or gave no answer. */
+  readonly hasFailed: boolean;
+}
+
 interface HookContext {
   readonly deps: HookDeps;
   readonly scope: GuardScope;
@@ -89,8 +98,10 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
       const signal = AbortSignal.any([stopped, late, AbortSignal.timeout(seconds * 1000)]);
       const name = storableText(scrubber.text(hookName(hook)));
       const request = { deps, scope, signal, onUse: (use: ModelUse) => void uses.push(use) };
+      let hasFailed = false;
       const options = await answerOf(request, hook, remaining).catch((error: unknown): HookAnswer => {
         stopped.throwIfAborted();
+        hasFailed = true;
         return { decision: 'deny', reason: `the hook ${name} failed: ${problemOf(error, signal)}` };
       });
       const { decision, reason, ...changes } = options;
@@ -99,7 +110,8 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
       const milliseconds = Math.round(performance.now() - started);
       ran.push({ hook: name, event: hook.event, decision, reason: why, changed, milliseconds });
       if (changed) remaining = { ...remaining, ...changes };
-      if (decision !== 'allow') outcome = { decision, reason: why ?? `the hook ${name} says ${decision}` };
+      if (decision !== 'allow')
+        outcome = { decision, reason: wordsOf(hook, subject, { name, decision, why, hasFailed }) };
       if (decision === 'deny') break;
     }
     const input = remaining.input === subject.input ? undefined : remaining.input;
@@ -112,6 +124,16 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
     ofPrompt: (scope, prompt, isFirst, within) =>
       run(hooksOfPrompt(layersOf(scope), isFirst), scope, { prompt }, within),
   };
+}
+
+/** What the model reads of a decision: for work that would start, also what it was. */
+function wordsOf(
+  { event }: Hook,
+  { tool, input }: HookSubject,
+  { name, decision, why, hasFailed }: Ruling,
+): string {
+  if (event !== 'subagent_start' || decision !== 'deny') return why ?? `the hook ${name} says ${decision}`;
+  return hasFailed ? `${event} hook error: ${why}` : startRefusal(tool, input?.['agent_key'], why);
 }
 
 function problemOf(error: unknown, signal: AbortSignal): string {
@@ -189,7 +211,12 @@ async function runCommand(
       reason: stderr.trim().slice(0, HOOK_LIMITS.reason).toWellFormed() || undefined,
     };
   if (ended === 'exit' && exitCode === 0) return readAnswer(stdout);
-  throw new Error(reason ?? `it ended with ${exitCode ?? ended}: ${stderr.slice(0, 500)}`);
+  throw new Error(reason ?? `it ended with ${exitCode ?? ended}${saying(stderr)}`);
+}
+
+function saying(stderr: string): string {
+  const text = stderr.trim().slice(0, 500).toWellFormed();
+  return text && `: ${text}`;
 }
 
 async function askServer(

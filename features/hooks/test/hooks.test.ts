@@ -75,6 +75,7 @@ describe('REFERENCE §10 hooks', () => {
           { event: 'pre_tool_use', type: 'prompt', prompt: 'Say.', model: 'rehearsal/mumbles' },
         ]),
         agent('spawns', [http('/deny', { event: 'subagent_start' })], { tools: {} }),
+        agent('unheard', [{ event: 'subagent_start', type: 'command', command: 'exit 3' }], { tools: {} }),
         agent('heard', [http('/prompt', { event: 'user_prompt_submit' })]),
         agent('silenced', [http('/deny', { event: 'user_prompt_submit' })]),
         agent('begun', [http('/allow', { event: 'session_start' })]),
@@ -191,6 +192,16 @@ describe('REFERENCE §10 hooks', () => {
     await stack.worker.ended(turn_id);
     const [call] = await stack.worker.calls(turn_id);
     assert.deepEqual([call?.tool, call?.code], ['spawn', 'PermissionDenied']);
+    assert.equal(call?.result, 'PermissionDenied: spawn blocked by hook policy: not on a Sunday');
+    const unheard = await stack.worker.say('unheard', 'spawn {"task":"look"}\nthen\nDone.', {
+      agent: 'unheard',
+    });
+    await stack.worker.ended(unheard.turn_id);
+    const [failed] = await stack.worker.calls(unheard.turn_id);
+    assert.equal(
+      failed?.result,
+      'PermissionDenied: subagent_start hook error: the hook command: exit 3 failed: it ended with 3',
+    );
   });
 
   it('change what a user says, or withhold it from the model for good', async () => {
