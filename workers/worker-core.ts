@@ -13,6 +13,7 @@ import { createContextFiles } from '#activities/prompt/context-files.ts';
 import { createTranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import type { PlaceOf } from '#activities/tool-call/call-deps.ts';
 import { createBoundFiles } from '#activities/tool-call/bound-files.ts';
+import { createPathProblem } from '#activities/approvals/edited-path.ts';
 import { createWorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 import type { Gateway } from '#domain/gateway.ts';
 import { sandboxOf } from '#domain/sandbox.ts';
@@ -128,6 +129,7 @@ export function createWorkerBase({
     knownAddresses: createKnownAddresses(pool, rules),
     placeOf,
     boundFiles: createBoundFiles({ files: world.files, sandbox, workspaceOf }),
+    pathProblem: createPathProblem({ files: world.files, sandbox, workspaceOf }),
     approvalSeconds: config.approvals.expirySeconds,
     defaultAgent: 'main',
     // EX-6; 0 per hour means no limit.

@@ -30,6 +30,7 @@ import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { ApprovalBasis, ApprovalLedger } from '#store/approvals/approval-ledger.ts';
 import type { SettleRecord } from '#store/approvals/settle-record.ts';
 import { decisionPlace } from '#store/approvals/approval-store.ts';
+import type { PathProblem } from './edited-path.ts';
 import { readDecider } from './read-decider.ts';
 import { settleClientCall, settleRejected } from './settle-client-call.ts';
 import { settleGuardedCall } from './settle-guarded-call.ts';
@@ -41,6 +42,7 @@ export interface SettleApprovalDeps extends Omit<CallDeps, 'sandbox'>, UseTokens
   readonly approvals: ApprovalLedger;
   readonly catalogs: AgentCatalogs;
   readonly guards: Pick<Guards, 'ofCall'>;
+  readonly pathProblem: PathProblem;
 }
 
 export function createSettleApproval(
@@ -307,6 +309,8 @@ async function settleEdit(
       'Unprocessable',
       'the edited call falls under a rule with other approvers; reject it and have it asked anew',
     );
+  const path = await deps.pathProblem({ ...basis, tenant: settled.tenant, tool: read.tool, args: read.args });
+  if (path !== undefined) return refused('Unprocessable', `the edited arguments are refused: ${path}`);
   // The call runs exactly as the person agreed to it: a hook may refuse it, but not change it.
   const hooked = await deps.guards.ofCall(
     { ...basis, tenant: settled.tenant, user: basis.requester },

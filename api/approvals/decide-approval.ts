@@ -8,7 +8,7 @@ import {
   insertDecisionProof,
 } from '#store/approvals/approval-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import { type DecideInput, isSameDecision } from '#domain/approval/approval.ts';
+import { alreadyDecided, type DecideInput, isSameDecision } from '#domain/approval/approval.ts';
 import type { DecisionReceipt } from '#domain/schema/approval.ts';
 import { requestProblem } from '#domain/approval/approval-decider.ts';
 import { Failure } from '#domain/errors.ts';
@@ -146,7 +146,7 @@ function answerFromRow(row: ApprovalRow, { decision }: DecideInput, isMine: bool
       decided_at: at,
       already: isMine ? undefined : (true as const),
     };
-  throw new Failure('AlreadyDecided', `Approval ${row.id} was ${row.status} by ${by} at ${at}`, {
+  throw new Failure('AlreadyDecided', alreadyDecided(row.id, row.status, by, at), {
     decided_by: by,
     decided_at: at,
     decision: row.decision,

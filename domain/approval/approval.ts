@@ -277,8 +277,13 @@ export function decisionProblem(input: unknown): string | undefined {
   if (!decision) return `decision must be one of ${DECISIONS.join(', ')}`;
   if (decision === 'edit' && !isRecord(input['args']))
     return 'edit needs args: the whole arguments object to run instead';
-  if (decision === 'respond' && !input['text']) return 'respond needs text';
+  if (decision === 'respond' && isBlank(input['text'])) return 'respond needs text';
   return argsProblem(input['args']) ?? textProblem(input);
+}
+
+/** A text of spaces alone says nothing to the model. */
+function isBlank(text: unknown): boolean {
+  return text === undefined || text === null || (typeof text === 'string' && text.trim() === '');
 }
 
 function argsProblem(args: unknown): string | undefined {
@@ -304,11 +309,16 @@ export function lateProblem(
   id: string,
   { status, by, at }: Pick<Extract<SettleApprovalResult, { kind: 'settled' }>, 'status' | 'by' | 'at'>,
 ): { readonly type: 'ApprovalExpired' | 'ApprovalWithdrawn' | 'AlreadyDecided'; readonly message: string } {
-  const what = `approval ${id} was ${status} by ${by} at ${at}`;
   if (status === 'expired')
     return { type: 'ApprovalExpired', message: `approval ${id} expired at ${at}; nothing has run` };
-  if (status !== 'withdrawn') return { type: 'AlreadyDecided', message: what };
+  if (status !== 'withdrawn') return { type: 'AlreadyDecided', message: alreadyDecided(id, status, by, at) };
+  const what = `approval ${id} was withdrawn by ${by} at ${at}`;
   return { type: 'ApprovalWithdrawn', message: by === 'system' ? `${what}: its turn was stopped` : what };
+}
+
+/** What a later decision reads (AP-2). */
+export function alreadyDecided(id: string, status: string, by: string, at: string): string {
+  return `approval ${id} is already decided by ${by} at ${at}: ${status}`;
 }
 
 /** Whether a message that arrives after the end requests the outcome that the approval has. */

@@ -173,7 +173,7 @@ export const decisionSchema = z
     path: ['args'],
     message: 'edit needs args: the whole arguments object to run instead',
   })
-  .refine((body) => readDecision(body.decision) !== 'respond' || body.text !== undefined, {
+  .refine((body) => readDecision(body.decision) !== 'respond' || (body.text ?? '').trim() !== '', {
     path: ['text'],
     message: 'respond needs text',
   })
@@ -247,7 +247,7 @@ export const bulkDecisionSchema = z
     path: ['ids'],
     message: 'give ids or a filter',
   })
-  .refine((body) => readDecision(body.decision) !== 'respond' || body.text !== undefined, {
+  .refine((body) => readDecision(body.decision) !== 'respond' || (body.text ?? '').trim() !== '', {
     path: ['text'],
     message: 'respond needs text',
   })

@@ -97,7 +97,7 @@ describe('AP-2 approvals over HTTP', () => {
     const other = await decide(approval, { decision: 'approve' });
     assert.equal(other.status, 409);
     assert.equal(other.body.code, 'AlreadyDecided');
-    assert.match(other.body.detail, /denied by key:test admin at \d{4}-/);
+    assert.match(other.body.detail, /already decided by key:test admin at \d{4}-.*: denied$/);
     assert.equal(pokes('late'), 0);
   });
 
@@ -157,6 +157,26 @@ describe('AP-2 approvals over HTTP', () => {
     assert.equal(pokes('edit'), 0);
   });
 
+  it('AP-3 VF-4 an edit to a path that no tool may reach is refused, and uses up no approval', async () => {
+    const body = { key: 'paths', model: 'rehearsal/follow', tools: { ask: [{ tool: 'write_file' }] } };
+    assert.equal((await stack.ask('POST', '/v1/agents', { body })).status, 201);
+    const text = 'write_file {"path":"in.txt","content":"x"}\nthen\nDone.';
+    const { turn_id } = await stack.worker.say('paths', text, { agent: 'paths' });
+    const approval = await stack.worker.approvalOf('paths');
+    const edit = (path: string) => decide(approval, { decision: 'edit', args: { path, content: 'x' } });
+    for (const path of ['../out.txt', '/etc/out.txt', 'a/../../out.txt', '.tempoclaw/x']) {
+      const refused = await edit(path);
+      assert.equal(refused.status, 422, path);
+      assert.match(
+        refused.body.detail,
+        /the edited arguments are refused: .*(outside the workspace|no tool may)/,
+      );
+    }
+    assert.equal((await edit('made/here.txt')).status, 200);
+    await stack.worker.ended(turn_id);
+    assert.equal((await stack.worker.calls(turn_id))[0]?.ok, true);
+  });
+
   it('AP-3 an approval that brings other arguments than those shown is refused, and one that repeats them is not', async () => {
     const { turn, approval } = await askFor('repeats');
     for (const args of [{ note: 'other' }, { action: 'poke', args: { note: 'other' } }]) {
@@ -203,6 +223,7 @@ describe('AP-2 approvals over HTTP', () => {
       { decision: 'maybe' },
       { decision: 'edit' },
       { decision: 'respond' },
+      { decision: 'respond', text: ' \n' },
       { decision: 1 },
       [],
     ])

@@ -239,7 +239,8 @@ describe('AP approvals of a call', () => {
     assert.deepEqual([same.already, same.decided_by], [true, 'ann']);
     await assert.rejects(
       byApi({ decision: 'reject', by: 'cyd' }),
-      (error: unknown) => failsAs('AlreadyDecided')(error) && /approved by ann at /.test(String(error)),
+      (error: unknown) =>
+        failsAs('AlreadyDecided')(error) && /already decided by ann at .*: approved/.test(String(error)),
     );
     await live.ended(turn_id);
     assert.equal(effectsOf('later'), 1);

@@ -103,6 +103,7 @@ async function settle(
     sealer,
     placeOf,
     boundFiles: () => Promise.resolve([]),
+    pathProblem: () => Promise.resolve(undefined),
     knownAddresses: async () => ({}),
     tokenSecrets: [TOKENS],
   });
