@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LINK_DIRECTIONS, LINK_LIMITS, LINK_STATUSES } from '../assignment/agent-link.ts';
 import { isMessageId } from '../ids.ts';
+import { SCOPES } from '../schema/api-key.ts';
 import {
   idSchema,
   jsonObjectSchema,
@@ -16,7 +17,7 @@ export const linkSettingsSchema = z
   .strictObject({
     user_allow: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
     user_deny: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
-    require_role: nameSchema.optional().describe('A scope that the API key behind the turn must have'),
+    require_role: z.enum(SCOPES).optional().describe('A scope that the API key behind the turn must have'),
   })
   .describe('Deny wins over allow; with an allow list nobody else may use the link');
 
@@ -69,7 +70,7 @@ const flags = {
   max_concurrent: ['--max-concurrent <number>', 'at once over the link; 0: as many as the target takes'],
   user_allow: ['--allow <user...>', 'only these users', { kind: 'texts' }],
   user_deny: ['--deny <user...>', 'not these users', { kind: 'texts' }],
-  require_role: ['--role <scope>', 'only turns of keys with this scope'],
+  require_role: ['--role <scope>', 'only turns of keys with this scope', { choices: SCOPES }],
   description: ['--description <text>', 'what the link is for'],
 } as const;
 

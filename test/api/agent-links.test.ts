@@ -76,6 +76,11 @@ describe('DE-1 /v1/agent-links', () => {
     ['an agent that is not there', { source: 'lead', target: 'ghost' }, 422],
     ['itself', { source: 'lead', target: 'lead' }, 400],
     ['less than none at once', { source: 'critic', target: 'lead', max_concurrent: -1 }, 400],
+    [
+      'a role that is no scope',
+      { source: 'critic', target: 'lead', settings: { require_role: 'king' } },
+      400,
+    ],
     ['settings that nobody knows', { source: 'critic', target: 'lead', settings: { users: ['x'] } }, 400],
   ] as const)
     it(`is refused for ${what}`, async () => {

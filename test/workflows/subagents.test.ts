@@ -132,7 +132,9 @@ describe('SA subagents', () => {
       (await run(session, `${spawning(args)}\nthen\nOk.`)).calls[0]?.result ?? '';
     assert.match(
       await ask('mine', { action: 'list' }),
-      new RegExp(`^- ${id} \\[running\\] "own" session=subagent:${id}`),
+      new RegExp(
+        `^- ${id} \\[running\\] "own" session=subagent:${id} since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z`,
+      ),
     );
     assert.equal(await ask('other', { action: 'list' }), 'No active tasks found.');
     assert.equal(

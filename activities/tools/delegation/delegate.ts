@@ -146,7 +146,10 @@ async function list(assignments: Assignments, _input: Input, call: RunningCall):
 }
 
 function line(row: AssignmentRow): string {
-  const times = row.ended_at === null ? `since ${row.created_at}` : `ended ${row.ended_at}`;
+  const times =
+    row.ended_at === null
+      ? `since ${new Date(row.created_at).toISOString()}`
+      : `ended ${new Date(row.ended_at).toISOString()}`;
   const why = row.error === null ? '' : `: ${whyNot(row)}`;
   return `- ${row.id} [${row.status}] ${row.target_key} "${row.label}" ${times}${why}`;
 }

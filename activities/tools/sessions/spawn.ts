@@ -143,7 +143,7 @@ async function list(assignments: Assignments, _input: Input, call: RunningCall):
   if (rows.length === 0) return { ok: true, text: 'No active tasks found.' };
   const lines = rows.map(
     (row) =>
-      `- ${row.id} [${row.status}] "${row.label}" session=${row.session_key} ${row.ended_at === null ? `since ${row.created_at}` : `runtime ${runtimeOf(row)}`}${row.replaced_by === null ? '' : ` replaced by ${row.replaced_by}`}${row.error === null ? '' : `: ${reasonOf(row)}`}`,
+      `- ${row.id} [${row.status}] "${row.label}" session=${row.session_key} ${row.ended_at === null ? `since ${new Date(row.created_at).toISOString()}` : `runtime ${runtimeOf(row)}`}${row.replaced_by === null ? '' : ` replaced by ${row.replaced_by}`}${row.error === null ? '' : `: ${reasonOf(row)}`}`,
   );
   return { ok: true, text: lines.join('\n') };
 }
