@@ -204,6 +204,7 @@ async function insertTurn(
  */
 function hide(scrubber: Scrubber, sealer: Sealer, tenant: string, message: Submission): Submission {
   const text = scrubber.text(message.text);
+  refuseSecretDefinition(scrubber, { allowed_tools: message.context.allowed_tools }, 'body');
   // A definition cannot be hidden in part, because the model calls by it.
   for (const tool of message.context.client_tools ?? [])
     refuseSecretDefinition(scrubber, tool, `body/client_tools/${tool.name}`);

@@ -15,6 +15,17 @@ export function fillSecrets(text: string, valueOf: (name: string) => string): st
   return text.replace(REFERENCE, (_reference, name: string) => valueOf(name));
 }
 
+/** Replaces references in the path or query of an address by their values, percent-encoded. */
+export async function fillSecretsOfUrl(
+  url: string,
+  resolve: (reference: string) => Promise<string>,
+): Promise<string> {
+  const values = new Map<string, string>();
+  for (const name of secretNamesIn(url))
+    values.set(name, encodeURIComponent(await resolve(`secret://${name}`)));
+  return fillSecrets(url, (name) => values.get(name) ?? '');
+}
+
 /** A reference to a secret that does not exist or cannot be opened. The message says which one and what to do. */
 export class SecretProblem extends Error {
   override readonly name = 'SecretProblem';

@@ -10,8 +10,8 @@ import type { Api, ApiDeps } from '../deps.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True if what the body defines is stored as it is. */
-    isDefinition?: true | undefined;
+    /** Present if what the body defines is stored as it is, other than the fields of `except`. */
+    isDefinition?: true | { readonly except: readonly string[] } | undefined;
   }
 }
 
@@ -25,7 +25,10 @@ export function refuseSecretsOfRoutes(app: Api, deps: Pick<ApiDeps, 'secrets'>):
     if (scope === 'public' || WRITES_NOTHING.has(request.method)) return;
     const scrubber = await deps.secrets.vault.scrubberOf(callerOf(request).tenant);
     refuseSecretIds(scrubber, request.params, 'params');
-    if (isDefinition) refuseSecretDefinition(scrubber, request.body, 'body');
+    if (!isDefinition || !isRecord(request.body)) return;
+    const except: readonly string[] = isDefinition === true ? [] : isDefinition.except;
+    const written = Object.entries(request.body).filter(([name]) => !except.includes(name));
+    refuseSecretDefinition(scrubber, Object.fromEntries(written), 'body');
   });
 }
 

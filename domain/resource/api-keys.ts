@@ -117,6 +117,7 @@ export const tenants = defineResource(
     tag: 'keys',
     item: tenantSchema,
     key: 'id',
+    isDefinition: true,
     missing: 'There is no tenant with this id',
   },
   ({ list, create }) => ({

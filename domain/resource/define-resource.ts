@@ -76,8 +76,11 @@ interface Base<Key extends string, Item extends z.ZodType> {
   readonly keySchema?: z.ZodType<string, string>;
   /** A value that cannot be a key is a 404, like one that does not exist. */
   readonly isKey?: (value: string) => boolean;
-  /** Its text is stored and shown unchanged, so a secret in it is refused. */
-  readonly isDefinition?: true;
+  /**
+   * Its text is stored and shown unchanged, so a secret in it is refused. `except` names fields of bodies that may have
+   * one: they are sealed, scrubbed, or not stored.
+   */
+  readonly isDefinition?: true | { readonly except: readonly string[] };
   /** Text of the 404. */
   readonly missing: string;
   /** Rows have a name besides their id, which the list accepts (`?name=`): commands accept either. */

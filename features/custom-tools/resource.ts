@@ -33,6 +33,8 @@ export const customTools = defineResource(
     item: customToolSchema,
     key: 'id',
     keySchema: z.uuid(),
+    // A test stores no arguments.
+    isDefinition: { except: ['env', 'args'] },
     missing: 'There is no custom tool with this id',
   },
   (make) => ({

@@ -57,6 +57,7 @@ export const freezes = defineResource(
     tag: 'policy',
     item: freezeSchema,
     key: 'id',
+    isDefinition: true,
     missing: 'There is no freeze with this id',
   },
   ({ list, create, action }) => ({

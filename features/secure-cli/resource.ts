@@ -109,6 +109,7 @@ export const secureClis = defineResource(
     tag: 'secrets',
     item: secureCliSchema,
     key: 'name',
+    isDefinition: { except: ['env'] },
     keySchema: nameOfBinary,
     missing: 'There is no program with credentials of this name',
   },

@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import { readRetryAfter } from '#domain/net/retry-after.ts';
+import { fillSecretsOfUrl } from '#domain/secret.ts';
 import { NOTIFY_TEST, retryDelay } from './contract.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { traceparentFrom } from '#store/turns/span-ids.ts';
@@ -20,6 +21,8 @@ export interface AttemptDeps {
   readonly pool: Pool;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly scrubberOf: ScrubberOf;
+  /** Replaces `secret://NAME` with secrets. */
+  readonly resolveOf: (tenant: string, text: string) => Promise<string>;
   readonly egress: Egress;
   readonly egressSettings: EgressSettings;
   readonly deliverers: () => readonly Deliverer[];
@@ -149,10 +152,11 @@ async function post(
   const { secret, before } = openWebhook(deps.sealer, tenant, webhook);
   const secrets = before && Date.parse(before.until) > now.getTime() ? [secret, before.secret] : [secret];
   const traceparent = traceparentFrom(tenant, { trace }, stored.turn_id ?? id);
+  const url = await fillSecretsOfUrl(webhook.url, (reference) => deps.resolveOf(tenant, reference));
   const rules = await tenantEgress(deps.pool, deps.egressSettings, tenant);
   const client = deps.egress.open({ labels: { tenant, purpose: 'webhook' }, rules, limits: LIMITS });
   try {
-    const response = await client.fetch(webhook.url, {
+    const response = await client.fetch(url, {
       method: 'POST',
       body,
       signal,

@@ -16,6 +16,7 @@ import { OWN_MARKS } from '#activities/process/own-names.ts';
 import type { HostWall } from '@tempoclaw/sandbox';
 import { cleanOutsideText } from '#domain/text/hidden-text.ts';
 import { MAX_MCP_TOOLS, type McpCredentials, readMcpTool } from '../rules/server.ts';
+import { fillSecretsOfUrl } from '#domain/secret.ts';
 import { mapTexts } from '#domain/text/storable-text.ts';
 import { findMcpCredentials, NO_CREDENTIALS } from '../store/mcp-credential-store.ts';
 import { type McpServerToUse, openServerCredentials } from '../store/mcp-server-store.ts';
@@ -260,7 +261,7 @@ function isLook(init: RequestInit | undefined): boolean {
 const LOOK_CHARS = 2_000;
 
 async function httpWay(
-  { egress, rulesOf }: OpenServerDeps,
+  { egress, rulesOf, resolve }: OpenServerDeps,
   { tenant, config }: McpServerToUse,
   { headers }: McpCredentials,
   login: LogIn,
@@ -278,7 +279,7 @@ async function httpWay(
     requestInit: { headers },
     authProvider,
   };
-  const url = new URL(config.url);
+  const url = new URL(await fillSecretsOfUrl(config.url, (reference) => resolve(tenant, reference)));
   const transport =
     config.transport === 'sse'
       ? new SSEClientTransport(url, {

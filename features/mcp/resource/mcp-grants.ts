@@ -23,6 +23,7 @@ export const mcpGrants = defineResource(
     tag: 'mcp',
     item: mcpGrantSchema,
     key: 'name',
+    isDefinition: true,
     missing: 'There is no MCP server of this name, or no such grant on it',
   },
   () => ({

@@ -15,6 +15,7 @@ export const mcpRequests = defineResource(
     tag: 'mcp',
     item: mcpRequestSchema,
     key: 'id',
+    isDefinition: true,
     isKey: isMessageId,
     missing: 'There is no access request with this id',
   },

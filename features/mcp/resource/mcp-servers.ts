@@ -48,6 +48,7 @@ export const mcpServers = defineResource(
     item: mcpServerSchema,
     key: 'name',
     keySchema: mcpServerNameSchema,
+    isDefinition: { except: ['env', 'headers'] },
     missing: 'There is no MCP server of this name',
   },
   ({ listAll, show, create, change }) => ({

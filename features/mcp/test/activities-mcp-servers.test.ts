@@ -209,7 +209,11 @@ describe('MC-1 connections to MCP servers', () => {
         ),
       );
       const servers = open(QUICK);
-      await add('events', { transport: 'sse', url: `http://127.0.0.1:${port}/sse` });
+      const unset = { transport: 'sse', url: `http://127.0.0.1:${port}/sse?key=secret://UNSET` };
+      await add('unset', unset);
+      assert.match((await statusIs('unset', 'failed')).error ?? '', /secret "UNSET"/);
+      await api.ask('PUT', '/v1/secrets/ROOM', { body: { value: 'a room & more' } });
+      await add('events', { transport: 'sse', url: `http://127.0.0.1:${port}/sse?key=secret://ROOM` });
       const server = await statusIs('events', 'ready');
       const result = await servers.use(server, null, ({ client }) =>
         client.callTool({ name: 'echo', arguments: { message: 'by SSE' } }),

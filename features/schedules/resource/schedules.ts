@@ -49,6 +49,7 @@ export const schedules = defineResource(
     item: scheduleSchema,
     key: 'id',
     isKey: isMessageId,
+    isDefinition: { except: ['message'] },
     missing: 'There is no schedule with this id',
     named: true,
   },

@@ -190,6 +190,18 @@ describe('IN-4 outgoing webhooks', () => {
     assert.throws(() => verified(rotated.body.secret, last), /signature/);
   });
 
+  it('go to an address with a stored secret in it, which no row and no answer has', async (t) => {
+    const stack = await start(t, accepts);
+    const value = 'p@ss/w0rd of zebras';
+    await stack.ask('PUT', '/v1/secrets/HOOK', { body: { value } });
+    const url = `${stack.site.url}/in?key=secret://HOOK&x=1`;
+    const { id } = await addWebhook(stack, { url, events: ['turn.completed'] });
+    await turn(stack, 's');
+    const request = await stack.worker.until('the delivery', () => received(stack)[0]);
+    assert.equal(request.line, `POST /in?key=${encodeURIComponent(value)}&x=1`);
+    assert.equal((await stack.ask('GET', `/v1/webhooks/${id}`)).body.url, url);
+  });
+
   it('stop where the receiver is gone or fails for too long, which the webhook says', async (t) => {
     const stack = await start(
       t,
