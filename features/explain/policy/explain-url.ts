@@ -29,11 +29,14 @@ export async function explainUrl(deps: ExplainUrlDeps, input: UrlCase): Promise<
     if (index >= MAX_REDIRECTS) return refused(`it leads on more than ${MAX_REDIRECTS} times`);
     if (!URL.canParse(location, at)) return refused('it leads to an address that cannot be read');
     // Not canonicalized here, because the judge must see what was written.
+    const from = at;
     at = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, at).href;
     if (seen.has(at)) return refused('it leads round in circles');
     seen.add(at);
     const next = await judgeHop(deps, input, at, rules);
     if (next.decision === 'deny') return answerOf(next);
+    if (/^https:/i.test(from) && !/^https:/i.test(at))
+      return refused('it leads from https to http', 'scheme');
   }
   return answerOf(first);
 }
@@ -89,8 +92,8 @@ function answersOf(input: UrlCase, host: string): readonly (readonly string[])[]
   return [Array.isArray(dns) ? dns : list(own(dns))];
 }
 
-function refused(why: string): ExplainAnswer {
-  return { decision: 'deny', rule: 'redirects', reason: why };
+function refused(why: string, rule = 'redirects'): ExplainAnswer {
+  return { decision: 'deny', rule, reason: why };
 }
 
 function answerOf({ decision, rule, reason, address }: UrlVerdict): ExplainAnswer {

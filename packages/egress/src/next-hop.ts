@@ -24,7 +24,7 @@ export function nextHop(
     throw new EgressError('malformed', `${hop.url} leads to an address that cannot be read`);
   // Not canonicalized here, because the judge must see what was written.
   const url = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, hop.url).href;
-  if (hop.url.startsWith('https:') && !/^https:/i.test(url))
+  if (/^https:/i.test(hop.url) && !/^https:/i.test(url))
     throw new EgressError('scheme', `${hop.url} leads from https to ${url.slice(0, 300)}`, true);
   const isGet =
     (status === 303 && hop.method !== 'HEAD') ||

@@ -21,7 +21,7 @@ export const containerEscape = categoryOf('container_escape', [
   },
   {
     deny: 'reaches the host through the kernel',
-    path: /^\/proc\/(?:\d+|self)\/(?:root|cwd|fd|mem|ns)\b|^\/proc\/sys\/kernel\/|^\/sys\/(?:fs\/cgroup|kernel)\b|release_agent|core_pattern|^\/dev\/(?:mem|kmem|kmsg)$/,
+    path: /^\/proc\/(?:\d+|self)\/(?:root|cwd|fd|mem|ns)\b|^\/proc\/sys\/(?:kernel|fs|net)\/|^\/sys\/(?:fs|kernel|class|devices)\b|release_agent|core_pattern|^\/dev\/(?:mem|kmem|kmsg)$/,
   },
   { deny: 'changes the kernel', programs: 'insmod modprobe rmmod sysctl' },
 ]);

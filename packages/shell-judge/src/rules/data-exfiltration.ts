@@ -33,6 +33,16 @@ const downloads = (commands: readonly ShellCommand[]): boolean =>
 const reads = (command: ShellCommand): boolean =>
   downloads(inputSources(command.input)) && !readsData(command);
 
+/** An address of this machine: `localhost`, 127.0.0.0/8, 0.0.0.0 and their IPv6 forms, in any spelling. */
+function isThisMachine({ value }: ShellWord): boolean {
+  const address = /^\w+:\/\//.test(value) ? value.replace(/^\w+/, 'http') : `http://${value}`;
+  if (!URL.canParse(address)) return false;
+  const { hostname } = new URL(address);
+  return /^127\.|^0\.0\.0\.0$|(?:^|\.)localhost\.?$|^\[::(?:1|(?:ffff:)?(?:7f[\da-f]{2}|0):[\da-f]+)?\]$/.test(
+    hostname,
+  );
+}
+
 const USE_NETWORK = 'curl wget fetch http https aria2c xh curlie';
 
 export const dataExfiltration = categoryOf('data_exfiltration', [
@@ -92,16 +102,21 @@ export const dataExfiltration = categoryOf('data_exfiltration', [
   },
   {
     rule: 'local_address',
-    deny: 'reaches every address of the machine',
+    deny: 'reaches this machine',
+    isForAuthors: true,
     programs: USE_NETWORK,
-    argument: /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:0\.0\.0\.0|0(?=[:/]|$)|\[::\])/,
+    // The number of an option, as in `--retry 0`, is no address.
+    when: (command) =>
+      argumentsOf(command).some(
+        (word, at, all) => isThisMachine(word) && !(word.value === '0' && all[at - 1]?.value.startsWith('-')),
+      ),
   },
   {
     rule: 'local_address',
-    confirm: 'reaches this machine or its network',
+    confirm: 'reaches the network of this machine',
     programs: USE_NETWORK,
     argument:
-      /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|\[f[cd]|0x|\d{8,10}(?=[:/]|$))/i,
+      /^(?:\w+:\/\/)?(?:[^/@]*@)?(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cd]|0x|\d{8,10}(?=[:/]|$))/i,
   },
   {
     rule: 'file_url',

@@ -34,6 +34,7 @@ export const envDump = categoryOf('env_dump', [
     line: /^[a-df-zA-Z]*e[a-zA-Z]*(?:\s|$)|(?:^|\s)-E(?:\s|$)/,
   },
   { deny: 'reads a process’s environment', path: /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?environ$/ },
+  { deny: 'reads the memory of a process', programs: 'strings', path: /^\/proc\// },
   {
     deny: 'reads the environment by code',
     programs: CODE_RUNNERS,

@@ -15,7 +15,7 @@ export const envInjection = categoryOf('env_injection', [
   {
     deny: 'sets a variable that names a program',
     variable:
-      /^GIT_(?:SSH\w*|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH|CONFIG\w*|TEMPLATE_DIR|DIR|WORK_TREE)$/,
+      /^GIT_(?:SSH\w*|EXTERNAL_DIFF|DIFF_OPTS|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH|CONFIG\w*|TEMPLATE_DIR|DIR|WORK_TREE)$/,
   },
   {
     confirm: 'sets a variable that steers programs',

@@ -108,7 +108,7 @@ export const filterBypass = categoryOf('filter_bypass', [
     programs: 'zip unzip rsync',
     argument: /^(?:-TT.*|--unzip-command.*|--rsh=.*|--rsync-path=.*)$/,
   },
-  { deny: 'starts a program while searching', programs: 'rg', names: 'pre hostname-bin' },
+  { deny: 'starts a program while searching', programs: 'rg grep', names: 'pre hostname-bin' },
   {
     confirm: 'starts a program from awk',
     programs: /^[gmn]?awk$/,

@@ -17,6 +17,7 @@ export const privilegeEscalation = categoryOf('privilege_escalation', [
       'useradd usermod userdel adduser deluser groupadd groupmod gpasswd passwd chpasswd visudo vipw chsh',
   },
   { deny: 'gives a program more rights', programs: 'setcap' },
+  { deny: 'looks for programs with more rights', programs: 'getcap' },
   {
     deny: 'makes a program run as its owner',
     programs: 'chmod',

@@ -4,7 +4,7 @@ import { categoryOf } from './rule.ts';
 
 /** Code that opens connections. */
 const NETWORK_CODE =
-  /\bsocket\b|use\s+(?:IO::)?Socket|IO::Socket|TCPSocket|TCPServer|\burllib|\brequests\b|http\.client|httplib|aiohttp|httpx|net\.(?:connect|createConnection|Socket)|require\(\s*["'`](?:node:)?(?:net|tls|dgram|http|https)["'`]|fsockopen|pfsockopen|stream_socket|LWP::|Net::|open-uri|\/dev\/tcp|\bfetch\s*\(|pty\.spawn/i;
+  /\bsocket\b|use\s+(?:IO::)?Socket|IO::Socket|TCPSocket|TCPServer|\burllib|\brequests\b|http\.client|httplib|aiohttp|httpx|net\.(?:connect|createConnection|Socket)|require\(\s*["'`](?:node:)?(?:net|tls|dgram|http|https|http2|axios|got|undici)["'`]|\bimport\s*(?:\(|[^;]*\bfrom)?\s*["'`](?:node:)?(?:net|tls|dgram|https?|http2|axios|got|undici)["'`]|fsockopen|pfsockopen|stream_socket|LWP::|Net::|open-uri|\/dev\/tcp|\bfetch\s*\(|pty\.spawn/i;
 
 const CODE_RUNNERS =
   /^(?:python[\d.]*|pypy\d*|perl[\d.]*|ruby[\d.]*|irb|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|expect)$/;
