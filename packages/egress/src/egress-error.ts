@@ -39,7 +39,8 @@ export function refusedRedirect({ rule, reason }: UrlDenied, url: string): Egres
 }
 
 function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? 'an address that is none';
+  const host = URL.parse(url)?.host;
+  return host === undefined ? 'an address that is none' : host || 'an address without a host';
 }
 
 /** Converts an error of an exchange. `stopped` is the caller's own signal. */

@@ -25,7 +25,11 @@ export function nextHop(
   // Not canonicalized here, because the judge must see what was written.
   const url = /^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, hop.url).href;
   if (/^https:/i.test(hop.url) && !/^https:/i.test(url))
-    throw new EgressError('scheme', `${hop.url} leads from https to ${url.slice(0, 300)}`, true);
+    throw new EgressError(
+      'scheme',
+      `${hop.url} leads from https to ${URL.parse(url)?.protocol.slice(0, 20) ?? 'another scheme'}`,
+      true,
+    );
   const isGet =
     (status === 303 && hop.method !== 'HEAD') ||
     ((status === 301 || status === 302) && hop.method === 'POST');

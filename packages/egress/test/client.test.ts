@@ -210,10 +210,15 @@ describe('a client', () => {
       reply.writeHead(301, { location: leads[Number(request.url?.slice(1))] }).end(),
     );
     const { client, records } = open(t, { internalHosts: [`127.0.0.1:${place.port}`] });
-    const rules: string[] = [];
+    const refusals = [];
     for (const index of leads.keys())
-      rules.push((await refusal(client.fetch(`http://127.0.0.1:${place.port}/${index}`))).rule);
+      refusals.push(await refusal(client.fetch(`http://127.0.0.1:${place.port}/${index}`)));
+    const rules = refusals.map(({ rule }) => rule);
     assert.deepEqual(rules, ['metadata', 'private', 'scheme', 'userinfo', 'loopback']);
+    assert.equal(
+      refusals[2]?.message,
+      'it leads on to an address without a host, which may not be asked: file: is not http or https',
+    );
     await client.close();
     assert.equal(records.length, leads.length);
   });

@@ -11,6 +11,11 @@ const DIGEST_NAMES = /(?:sha-?\d{1,3}|md5|blake\w*|digest|checksum|integrity)s?\
 /** Words that indicate a digest only nearby, as in the output of git and of container engines. */
 const DIGEST_WORDS =
   /(?:sha|hash|etag|commit|revision|rev|tree|blob|object|parent|fingerprint|image|layer|cid|txid|tx|block|merkle|nar_?hash|sum|oid|content[-_]?id|snapshot|manifest|container)s?\b[^\n]{0,24}$/i;
+/** The ids of containers in commands about them, and in the output of `inspect`. */
+const CONTAINER_IDS =
+  /\b(?:docker|podman|nerdctl) (?:attach|cp|exec|inspect|kill|logs|pause|port|restart|rmi?|start|stop|top|unpause|wait)\b[^\n]{0,24}$|(?:^|[\s{,])["']?Id["']?: ?["']?$/;
+/** What follows a digest: the ref of `git ls-remote`, or a comment that names it. */
+const DIGEST_AFTER = /^(?:\t(?:HEAD|refs\/)|["']?,? {0,4}(?:#|\/\/) ?(?:sha-?\d{1,3}|digest|checksum)\b)/i;
 /** `sha256sum` and similar: digits, two spaces (or ` *`), a file name, but not a comment. */
 const FILE_AFTER = /^(?: {2}| \*)[^\s*#]/;
 /** The form of a secret's own name, which takes precedence over the digest words. */
@@ -28,6 +33,7 @@ function isDigest(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 64), start);
   const line = before.slice(before.lastIndexOf('\n') + 1);
   if (SECRET_WORDS.test(line)) return false;
-  if (DIGEST_NAMES.test(line) || DIGEST_WORDS.test(line)) return true;
+  if (DIGEST_NAMES.test(line) || DIGEST_WORDS.test(line) || CONTAINER_IDS.test(line)) return true;
+  if (DIGEST_AFTER.test(text.slice(end, end + 24))) return true;
   return end - start <= 128 && FILE_AFTER.test(text.slice(end, end + 3));
 }

@@ -100,7 +100,7 @@ const VENDORS: readonly SecretPattern[] = [
   shape('doppler', `dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{30,}`, 'dp.'),
   shape('planetscale', `pscale_(?:tkn|pw|oauth)_[\\w.=-]{30,}`, 'pscale_'),
   shape('supabase', `sb(?:p_[0-9a-f]{40}|_secret_[\\w-]{20,})`, 'sbp_', 'sb_secret_'),
-  shape('fly', `(?:FlyV1 fm[12][\\w]?_[\\w+/=,-]{30,}|fo1_[\\w-]{30,})`, 'FlyV1', 'fo1_'),
+  shape('fly', `(?:(?:FlyV1 )?fm[12][\\w]?_[\\w+/=,-]{30,}|fo1_[\\w-]{30,})`, 'fm1', 'fm2', 'fo1_'),
   shape('atlassian', `AT(?:ATT|CTT|BB)[\\w=+/-]{24,}`, 'ATATT', 'ATCTT', 'ATBB'),
   shape('airtable', `pat[A-Za-z0-9]{14}\\.[0-9a-f]{64}`, 'pat'),
   shape('contentful', `CFPAT-[\\w-]{30,}`, 'CFPAT-'),

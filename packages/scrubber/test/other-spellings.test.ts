@@ -26,6 +26,9 @@ describe('a secret goes in each of these spellings', () => {
     [`{"kty":"oct","k":"${KEY}${KEY}"}`, KEY],
     [`VAULT_TOKEN=s.FAKE99aa88bb77ccFAKE99aa`, 'FAKE99aa88bb77cc'],
     [`found sqp_${hex}.`, hex],
+    [`[fm2_${hex}, fm2r_${hex}]`, hex],
+    [`docker login -p ${'fa4e0123'.repeat(8)}`, 'fa4e0123'.repeat(8)],
+    [`"sessionId": "${'fa4e0123'.repeat(8)}"`, 'fa4e0123'.repeat(8)],
     [`access_token$production$fake1234fake1234$${'fa4e'.repeat(8)}`, 'fake1234fake1234'],
     [`EAAM${KEY.repeat(6)}`, KEY],
     [`> -----BEGIN PRIVATE KEY-----\n> ${LINE}\n> ${LINE.toLowerCase()}`, LINE.slice(8)],
@@ -84,7 +87,13 @@ describe('a registered value goes in each of these forms', () => {
 });
 
 describe('what only looks like one stays', () => {
+  const digest = 'fa4e0123'.repeat(8);
   for (const text of [
+    `${digest}\tHEAD\n${digest}\trefs/heads/main`,
+    `docker rm ${digest}`,
+    `[{ "Id": "${digest}", "Name": "/web" }]`,
+    `- "${digest}" # sha256`,
+    'TOKEN_TTL_SECONDS=86400000',
     'secret: v1.Secret',
     'var token *authv1beta1.TokenReview',
     "define('PASSWORD_MIN', 'twelve')",
