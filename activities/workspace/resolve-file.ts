@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import type { PathRules } from '#domain/files/path-rules.ts';
 import type { FileScope } from './contract.ts';
-import { resolvePath, type SafePath } from './resolve-path.ts';
+import { refuseFolderPath, resolvePath, type SafePath } from './resolve-path.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 export interface Resolvers {
@@ -24,6 +24,7 @@ export function createResolvers(rules: PathRules): Resolvers {
       return safe;
     },
     async resolveChange(scope, path, isWhole) {
+      refuseFolderPath(path);
       const safe = await at(scope, path, 'write');
       // This comes before the change: an interrupted change is a change too.
       scope.use?.wrote(safe.absolute);

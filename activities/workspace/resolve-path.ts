@@ -68,6 +68,12 @@ async function contained(
   );
 }
 
+/** Throws FileProblem when the path of a file to write is written like that of a folder. */
+export function refuseFolderPath(path: string): void {
+  if (/(?:^|\/)\.{0,2}$/.test(path))
+    throw new FileProblem('InvalidPath', `${shown(path)} names a folder; a file has a name after the last /`);
+}
+
 /** Containment by whole components: /a/bc is not inside /a/b. Both are without links. */
 export function contains(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);

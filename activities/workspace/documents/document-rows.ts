@@ -18,7 +18,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import type { DocumentCopies } from './document-copies.ts';
 import { FileProblem, shown } from '../file-problem.ts';
 import type { Files, FileScope } from '../contract.ts';
-import { resolvePath } from '../resolve-path.ts';
+import { refuseFolderPath, resolvePath } from '../resolve-path.ts';
 import { makeWorkspace } from '../workspace-folder.ts';
 
 /** A path of the workspace itself, without links. */
@@ -33,6 +33,8 @@ export interface DocumentRows {
   placeOf(scope: FileScope, path: string): Promise<Place | undefined>;
   /** The same for a path that belongs to a document. */
   rowAt(scope: FileScope, path: string): Promise<Place | undefined>;
+  /** The same for a file to write. @throws FileProblem when the path names a folder, or that of memory */
+  rowToChange(scope: FileScope, path: string): Promise<Place | undefined>;
   /** The text of the row; undefined when the disk decides. @throws FileProblem for a copy whose row is gone */
   text(scope: FileScope, path: string): Promise<string | undefined>;
   /** Like Files.change. It changes the row, or the file on the disk when there is no row. */
@@ -79,6 +81,17 @@ export function createDocumentRows(
 
   async function rowAt(scope: FileScope, path: string): Promise<Place | undefined> {
     const place = await placeOf(scope, path);
+    return place && documentKind(place.inside) ? place : undefined;
+  }
+
+  async function rowToChange(scope: FileScope, path: string): Promise<Place | undefined> {
+    refuseFolderPath(path);
+    const place = await placeOf(scope, path);
+    if (place?.inside === MEMORY_FOLDER)
+      throw new FileProblem(
+        'InvalidPath',
+        `failed to write file ${shown(path)}: it is the folder of memory; name a file in it, such as memory/notes.md`,
+      );
     return place && documentKind(place.inside) ? place : undefined;
   }
 
@@ -150,7 +163,7 @@ export function createDocumentRows(
     }
   };
 
-  return { placeOf, rowAt, text, change };
+  return { placeOf, rowAt, rowToChange, text, change };
 }
 
 /** No link is followed at this path or below it. */

@@ -48,7 +48,7 @@ export function withDocuments(files: Files, pool: Pool): Files {
     },
 
     async write(scope, path, content, check) {
-      const place = await rows.rowAt(scope, path);
+      const place = await rows.rowToChange(scope, path);
       if (!place) return files.write(scope, path, content, check);
       const bytes = await collect(content);
       let created = false;
@@ -68,7 +68,7 @@ export function withDocuments(files: Files, pool: Pool): Files {
     },
 
     async change(scope, path, mayCreate, by) {
-      const place = await rows.rowAt(scope, path);
+      const place = await rows.rowToChange(scope, path);
       return place
         ? rows.change(scope, place, path, mayCreate, by)
         : files.change(scope, path, mayCreate, by);

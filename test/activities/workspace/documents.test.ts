@@ -90,6 +90,16 @@ async function desk(t: TestContext) {
 const READ_ONLY = process.geteuid?.() === 0 ? 'chmod 644 SOUL.md; ' : 'chmod 644 SOUL.md && ';
 
 describe('VF-1 context files are rows', () => {
+  test('no file takes the place of the folder of memory', async (t) => {
+    const at = await desk(t);
+    await at.put('ann', 'memory/a.md', 'kept');
+    for (const path of ['memory', 'memory/', './memory', 'memory/x/'])
+      assert.match(await at.run(writeFileTool, { path, content: 'x' }), /^InvalidPath: .*folder/, path);
+    assert.match(await at.run(edit, { path: 'memory', old_string: 'a', new_string: 'b' }), /^InvalidPath/);
+    assert.equal(await at.run(readFileTool, { path: 'memory/a.md' }), 'kept');
+    assert.equal(await at.run(exec, { command: 'cat memory/a.md' }), 'kept');
+  });
+
   test('each user reads, writes, edits and appends his own, and the agent’s where he has none', async (t) => {
     const own = await desk(t);
     await own.put(null, 'SOUL.md', 'calm\n');

@@ -20,6 +20,14 @@ describe('F17 writing', () => {
     assert.deepEqual(await readdir(workspace), ['run.sh']);
   });
 
+  test('refuses the path of a folder', async (t) => {
+    const { files, workspace } = await toolBench(t);
+    await mkdir(join(workspace, 'there'), { recursive: true });
+    for (const path of ['new/', 'there/', 'a/b//', '.', 'there/..', 'there/.'])
+      await assert.rejects(files.write(toolCall(workspace), path, 'x'), /names a folder/, path);
+    assert.deepEqual(await readdir(workspace), ['there']);
+  });
+
   test('refuses a file that has a second name, which may be outside', async (t) => {
     const { files, workspace, base } = await toolBench(t);
     await mkdir(workspace);
