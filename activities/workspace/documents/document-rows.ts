@@ -87,11 +87,7 @@ export function createDocumentRows(
   async function rowToChange(scope: FileScope, path: string): Promise<Place | undefined> {
     refuseFolderPath(path);
     const place = await placeOf(scope, path);
-    if (place?.inside === MEMORY_FOLDER)
-      throw new FileProblem(
-        'InvalidPath',
-        `failed to write file ${shown(path)}: it is the folder of memory; name a file in it, such as memory/notes.md`,
-      );
+    if (place?.inside === MEMORY_FOLDER) refuseMemoryFolder(path);
     return place && documentKind(place.inside) ? place : undefined;
   }
 
@@ -169,6 +165,13 @@ export function createDocumentRows(
 /** No link is followed at this path or below it. */
 function isRowPlace(inside: string): boolean {
   return inside === MEMORY_FOLDER || documentKind(inside) !== undefined;
+}
+
+function refuseMemoryFolder(path: string): never {
+  throw new FileProblem(
+    'InvalidPath',
+    `failed to write file ${shown(path)}: it is the folder of memory; name a file in it, such as memory/notes.md`,
+  );
 }
 
 function refuseWrite({ access, inside }: Place, path: string): void {
