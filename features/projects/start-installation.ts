@@ -22,12 +22,12 @@ export async function startIfNone(
   output: 'shown' | 'hidden' = 'shown',
 ): Promise<StartedCommand | undefined> {
   const isKnown = (): boolean => placeOf(options) !== undefined;
-  let isSaid = output === 'hidden';
+  let isAnnounced = output === 'hidden';
   for (const until = Date.now() + ANSWER_MS; isKnown(); await sleep(LOOK_MS)) {
     if (signal.aborted || Date.now() > until || (await isUsable(options))) return undefined;
-    if (!isSaid)
+    if (!isAnnounced)
       createContext(options).err.line('Waits for an installation of this folder that starts or ends.');
-    isSaid = true;
+    isAnnounced = true;
   }
   const features = ownFeatures('.');
   const started = startCommand(['up', '--state-dir', options.stateDir ?? '.tempoclaw'], output, {
