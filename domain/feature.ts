@@ -28,7 +28,8 @@ import type { Workspaces } from '#activities/workspace/workspaces.ts';
 import type { Config } from '#config';
 import type { SettingsSection } from '#config/section.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
-import type { MessageContext, RunToolInput } from './turn/turn.ts';
+import type { MessageContext } from './turn/turn.ts';
+import type { RunToolInput } from './turn/turn-activities.ts';
 import type { ServiceHandler } from 'nexus-rpc';
 import type { WorkerCore } from '#workers/worker-core.ts';
 

@@ -3,7 +3,7 @@ import type { ToolErrorCode } from './errors.ts';
 import type { SamplingPrompt } from './model/sampling.ts';
 import type { FormAnswer, PendingCall, PendingExternalCall, SampledAnswer } from './turn/pending-call.ts';
 import type { UsedTools } from './policy/used-tools.ts';
-import type { ChildStart } from './turn/turn.ts';
+import type { ChildStart } from './turn/turn-activities.ts';
 
 /**
  * DU-2: what a second run would do. `readonly`: nothing. `idempotent`: the same effect. `verify`: a probe can find out

@@ -2,7 +2,7 @@
 import { ASSIGNMENT, type AssignmentInput } from '#domain/assignment/assignment.ts';
 import { shownGates } from '#domain/gate/gate.ts';
 import { assignmentMessageId, assignmentWorkflowId } from '#domain/ids.ts';
-import type { ChildStart } from '#domain/turn/turn.ts';
+import type { ChildStart } from '#domain/turn/turn-activities.ts';
 import type { WorkflowStart } from '#domain/workflow-reach.ts';
 import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
 

@@ -2,7 +2,7 @@
 import { type ActivityClient, ActivityNotFoundError, type WorkflowService } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
-import { MODEL_ACTIVITY } from '#domain/turn/turn.ts';
+import { MODEL_ACTIVITY } from '#domain/turn/turn-activities.ts';
 
 /**
  * Fails the open model calls that the worker with this identity started in these workflows; the retry rules of the

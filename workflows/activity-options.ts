@@ -1,7 +1,7 @@
 /** Every timeout and retry rule of the workflows, each with its reason. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { ShownGate } from '#domain/gate/gate.ts';
-import type { PlannedCall } from '#domain/turn/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn-activities.ts';
 
 /**
  * Other workers find a dead one by its beat within three seconds and fail its model calls (workers/watch-workers.ts).

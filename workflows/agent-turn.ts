@@ -15,13 +15,13 @@ import {
 import {
   AGENT_TURN,
   type AgentTurnInput,
-  type CallModelResult,
   type EngineHints,
   type ParkedSession,
   type QueuedTurn,
   type SettledCall,
   type TurnOutcome,
 } from '#domain/turn/turn.ts';
+import type { CallModelResult } from '#domain/turn/turn-activities.ts';
 import { sessionStartProblem } from '#domain/turn/start-problem.ts';
 import { TEAM_TASKS_TOOL } from '#domain/team/team-task.ts';
 import { createTurnInbox, type TurnInbox } from '#domain/turn/turn-inbox.ts';

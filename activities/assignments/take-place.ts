@@ -1,7 +1,7 @@
 /** Dependencies of giving work, and the slot that each piece of work takes. */
 import { createHash } from 'node:crypto';
 import type { SpawnLimits } from '#domain/assignment/new-assignment.ts';
-import type { ChildStart } from '#domain/turn/turn.ts';
+import type { ChildStart } from '#domain/turn/turn-activities.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { AssignmentRow } from '#store/assignments/assignment-store.ts';

@@ -7,7 +7,7 @@ import { answerIdOf, approvalIdOf } from '#domain/ids.ts';
 import { ModelError } from '#domain/model/model.ts';
 import { costsNothing, type ModelUse } from '#domain/budget/model-use.ts';
 import type { GateAsk } from '#domain/gate/gate-activities.ts';
-import type { CallModelResult, PlannedCall } from '#domain/turn/turn.ts';
+import type { CallModelResult, PlannedCall } from '#domain/turn/turn-activities.ts';
 import { databaseNow, type LoadedStep } from '../turn/step.ts';
 import { callDigest } from '../tool-call/call-digest.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';

@@ -11,7 +11,7 @@ import {
   type TaskReceipt,
   TEAM_TASKS_TOOL,
 } from '#domain/team/team-task.ts';
-import type { ChildStart } from '#domain/turn/turn.ts';
+import type { ChildStart } from '#domain/turn/turn-activities.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import * as tasks from '#store/teams/team-task-store.ts';

@@ -3,7 +3,7 @@
  * all.
  */
 import type { AddedTools } from '#domain/feature.ts';
-import type { RunToolInput } from '#domain/turn/turn.ts';
+import type { RunToolInput } from '#domain/turn/turn-activities.ts';
 import type { Tool } from '#policy/define-tool.ts';
 
 /** `name` is that of the planned call's tool. Undefined when the call has no such tool, or does not exist. */

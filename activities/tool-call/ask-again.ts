@@ -3,7 +3,7 @@ import { alwaysWords } from '#domain/approval/approval.ts';
 import { MAX_ASKS } from '#domain/approval/bound-file.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import type { PlannedCall } from '#domain/turn/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn-activities.ts';
 import type { FilesChanged } from './perform-tool.ts';
 import { plannedApproval, RUNS_FILES } from './planned-approval.ts';
 import type { RepeatedApproval, NewAsk } from '#store/approvals/approval-questions.ts';

@@ -4,7 +4,7 @@ import { loginPlace, standardAnswer } from '#domain/form.ts';
 import type { PendingExternalCall, PendingForm } from '#domain/turn/pending-call.ts';
 import type { CallOutside } from '#domain/tool.ts';
 import { storableJson } from '#domain/text/storable-text.ts';
-import type { RunToolInput } from '#domain/turn/turn.ts';
+import type { RunToolInput } from '#domain/turn/turn-activities.ts';
 import type { NewForm } from '#store/approvals/approval-questions.ts';
 import type { Sealer } from '#store/seal.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';

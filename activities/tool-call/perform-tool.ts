@@ -13,7 +13,7 @@ import type { DocumentWritten } from '#domain/feature.ts';
 import type { CallOutside } from '#domain/tool.ts';
 import { type ReplayClass, toolError, type ToolResult } from '#domain/tool.ts';
 import { Failure } from '#domain/errors.ts';
-import type { RunToolInput } from '#domain/turn/turn.ts';
+import type { RunToolInput } from '#domain/turn/turn-activities.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { Guards } from '../guards.ts';
 import type { CallDeps } from './call-deps.ts';

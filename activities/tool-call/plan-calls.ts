@@ -16,7 +16,7 @@ import {
   sandboxTerms,
 } from '#domain/sandbox.ts';
 import { storableJson, storableText } from '#domain/text/storable-text.ts';
-import type { PlannedCall } from '#domain/turn/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn-activities.ts';
 import { type GuardOutcome, type Guards, guardsUntil } from '../guards.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';

@@ -5,7 +5,7 @@ import { isBound } from '#domain/approval/approval-decider.ts';
 import type { ApprovalTerms } from '#domain/approval/approval-terms.ts';
 import { type BoundFile, boundFilesWords } from '#domain/approval/bound-file.ts';
 import type { McpForm } from '#domain/form.ts';
-import type { PlannedCall } from '#domain/turn/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn-activities.ts';
 import { isOfClient } from '#policy/client-tools.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import type { Tool } from '#policy/define-tool.ts';

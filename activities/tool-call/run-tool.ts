@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { cutText } from '#domain/text/cut-text.ts';
 import type { ToolFailure, ToolResult } from '#domain/tool.ts';
-import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
+import type { RunToolInput, RunToolResult } from '#domain/turn/turn-activities.ts';
 import { activityFailure, failingAs } from '../activity-failure.ts';
 import { type Attempt, isStopped } from '../attempt.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';

@@ -8,7 +8,7 @@ import type { ChatMessage } from '#domain/turn/message.ts';
 import { ModelError } from '#domain/model/model.ts';
 import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
-import type { RunToolInput } from '#domain/turn/turn.ts';
+import type { RunToolInput } from '#domain/turn/turn-activities.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { Attempt } from '../attempt.ts';
 import { type BookDeps, bookModel } from '../budgets/book-model.ts';

@@ -6,7 +6,7 @@ import { cleanOutsideText } from '#domain/text/hidden-text.ts';
 import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { MODEL_RESULT_BYTES, type ToolResult } from '#domain/tool.ts';
-import type { ChildStart, RunToolResult } from '#domain/turn/turn.ts';
+import type { ChildStart, RunToolResult } from '#domain/turn/turn-activities.ts';
 import type { NewImage } from '#store/turns/turn-ledger.ts';
 import type { RunnableCall } from './claimed-call.ts';
 import type { CallDeps } from './call-deps.ts';

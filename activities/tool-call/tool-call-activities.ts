@@ -1,7 +1,7 @@
 /**
  * The activities of tool calls: one for each native tool, under its own name, and one for all that tenants have added.
  */
-import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
+import type { RunToolInput, RunToolResult } from '#domain/turn/turn-activities.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
 import type { AddedTools } from '#domain/feature.ts';

@@ -3,7 +3,7 @@
  * ends the turn.
  */
 import { DEFAULT_ITERATIONS, MAX_ITERATIONS } from '#domain/agent.ts';
-import type { CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelResult } from '#domain/turn/turn-activities.ts';
 import type { BudgetGuard } from '../budgets/budget-guard.ts';
 import { END_AT, identicalAnswers } from '../prompt/loop-guard.ts';
 import { quoteOthers } from '../prompt/other-speakers.ts';

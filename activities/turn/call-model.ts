@@ -2,7 +2,7 @@
  * One model call in five phases: load the basis of the step, admit it, generate the answer, plan its calls, and record
  * everything. A repeat after the record returns the recorded answer and costs nothing.
  */
-import type { CallModelInput, CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn/turn-activities.ts';
 import type { CallRules } from '#policy/call-rules.ts';
 import { type ForAnyTenant, forTenant } from '#store/secrets/scrubber.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { Failure } from '#domain/errors.ts';
 import { LOST_END } from '#domain/turn/lost-work.ts';
-import type { EndTurnInput, TurnActivities } from '#domain/turn/turn.ts';
+import type { EndTurnInput, TurnActivities } from '#domain/turn/turn-activities.ts';
 import { failingAs, recordFailure } from '../activity-failure.ts';
 import type { Assignments } from '../assignments/assignments.ts';
 import type { ReleaseAnswer } from '../gates/gate-run.ts';

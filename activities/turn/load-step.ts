@@ -2,7 +2,7 @@
 import { Failure } from '#domain/errors.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import { agentOfTurn } from '#domain/assignment/subagent-agent.ts';
-import type { CallModelInput, CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelInput, CallModelResult } from '#domain/turn/turn-activities.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
 import { withClientTools } from '#policy/client-tools.ts';
 import { hideTexts, type Scrubber } from '#store/secrets/scrubber.ts';

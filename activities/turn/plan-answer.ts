@@ -4,7 +4,7 @@
  */
 import { type ShownGate, shownTurnGates, taskGates } from '#domain/gate/gate.ts';
 import type { TeamContext } from '#domain/team/team.ts';
-import type { CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelResult } from '#domain/turn/turn-activities.ts';
 import type { StepBasis } from '#store/turns/step-basis.ts';
 import {
   type CallPlan,

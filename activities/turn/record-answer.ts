@@ -3,7 +3,7 @@ import { withUses } from '#domain/budget/meter.ts';
 import { answerIdOf } from '#domain/ids.ts';
 import type { ModelAnswer } from '#domain/model/model.ts';
 import { storableText } from '#domain/text/storable-text.ts';
-import type { CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelResult } from '#domain/turn/turn-activities.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { answerEvents, answerText } from './answer-events.ts';

@@ -1,7 +1,7 @@
 /** Runs hooks on the people's messages of a step, before anything else reads them. */
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import { storableText } from '#domain/text/storable-text.ts';
-import type { CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelResult } from '#domain/turn/turn-activities.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import type { LoadedStep } from './step.ts';

@@ -4,7 +4,12 @@
  */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { NewEvent } from '#domain/event.ts';
-import type { CallModelInput, CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
+import type {
+  CallModelInput,
+  CallModelResult,
+  RunToolInput,
+  RunToolResult,
+} from '#domain/turn/turn-activities.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { AnswerFate, AnswerRecord } from '#store/turns/answer-record.ts';
 import type { BudgetRequest } from '#store/budgets/budget-ledger.ts';

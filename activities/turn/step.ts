@@ -1,7 +1,7 @@
 /** One model call as its phases see it: load, admit, generate, plan and record (call-model.ts). */
 import type { AgentConfig } from '#domain/agent.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
-import type { CallModelInput } from '#domain/turn/turn.ts';
+import type { CallModelInput } from '#domain/turn/turn-activities.ts';
 import type { Catalog } from '#policy/catalog.ts';
 import type { StepBasis } from '#store/turns/step-basis.ts';
 import type { Attempt } from '../attempt.ts';

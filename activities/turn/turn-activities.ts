@@ -1,5 +1,5 @@
 /** The activities of turns: model calls and ends. */
-import type { TurnActivities } from '#domain/turn/turn.ts';
+import type { TurnActivities } from '#domain/turn/turn-activities.ts';
 import { hasPendingResults } from '#store/assignments/end-assignment.ts';
 import { awaitsAnswer } from '#store/teams/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';

@@ -2,7 +2,7 @@
  * The activities of a workflow whose work is judged (DE-6), and what happens when a command reaches a budget's limit.
  */
 import type { GateRun, GateVerdict } from './gate.ts';
-import type { PlannedCall } from '../turn/turn.ts';
+import type { PlannedCall } from '../turn/turn-activities.ts';
 
 /** The command exceeds a budget: its workflow may ask for more on behalf of this session and turn. */
 export interface GateAsk {

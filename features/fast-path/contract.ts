@@ -3,13 +3,13 @@
  * not know these fields and passes messages on unchanged. A worker or a run without the fast path runs every step as an
  * ordinary activity. "Inline" means within the workflow task.
  */
+import type { EngineHints } from '#domain/turn/turn.ts';
 import type {
   CallModelInput,
   CallModelResult,
-  EngineHints,
   PlannedCall,
   TurnActivities,
-} from '#domain/turn/turn.ts';
+} from '#domain/turn/turn-activities.ts';
 
 /** Hints for the start of a turn. */
 export interface InlineHints extends EngineHints {

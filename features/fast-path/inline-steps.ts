@@ -16,7 +16,7 @@ import type {
   InlineNext,
   InlineTurnActivities,
 } from './contract.ts';
-import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn/turn.ts';
+import type { CallModelInput, CallModelResult, PlannedCall } from '#domain/turn/turn-activities.ts';
 import { followOptions, modelOptions, RETRY, toolOptions } from '#workflows/activity-options.ts';
 import { plainSteps, type Steps, toolIn } from '#workflows/steps/plain-steps.ts';
 import { firstTry } from '#workflows/steps/first-try.ts';

@@ -8,7 +8,8 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { SandboxTerms } from '#domain/sandbox.ts';
 import type { SkillInUse } from '#domain/policy/skills-in-use.ts';
 import type { TenantPolicy } from '#domain/tenant.ts';
-import type { ChildStart, MessageContext } from '#domain/turn/turn.ts';
+import type { MessageContext } from '#domain/turn/turn.ts';
+import type { ChildStart } from '#domain/turn/turn-activities.ts';
 import type { BudgetRequest } from '../budgets/budget-ledger.ts';
 import type { RepeatedApproval } from '../approvals/approval-questions.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
-import { MODEL_ACTIVITY } from '#domain/turn/turn.ts';
+import { MODEL_ACTIVITY } from '#domain/turn/turn-activities.ts';
 
 export function limitActivities(max: number): ActivityInterceptorsFactory {
   const limit = createConcurrencyLimit(max);

@@ -1,6 +1,6 @@
 /** At the limit of a budget, the turn waits for people to allow more, as it waits for any approval (DU-7). */
 import { CancellationScope, CancelledFailure, isCancellation } from '@temporalio/workflow';
-import type { CallModelResult } from '#domain/turn/turn.ts';
+import type { CallModelResult } from '#domain/turn/turn-activities.ts';
 import { askForApproval, type CallSurroundings } from './run-calls.ts';
 
 type Asking = Extract<CallModelResult, { kind: 'budget' }>;

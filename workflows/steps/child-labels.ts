@@ -2,7 +2,7 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { WorkState } from '#domain/search-attributes.ts';
-import type { ChildLabels } from '#domain/turn/turn.ts';
+import type { ChildLabels } from '#domain/turn/turn-activities.ts';
 
 const TENANT = defineSearchAttributeKey('TempoclawTenant', 'KEYWORD');
 const SESSION = defineSearchAttributeKey('TempoclawSession', 'KEYWORD');

@@ -1,6 +1,6 @@
 /** Has a stop reach running activities at once: their heartbeats, with which cancellations arrive, are rare. */
 import { CancellationScope, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import type { TurnActivities } from '#domain/turn/turn.ts';
+import type { TurnActivities } from '#domain/turn/turn-activities.ts';
 import { HASTENED } from '../activity-options.ts';
 
 const { hasten_stop } = proxyLocalActivities<TurnActivities>(HASTENED);

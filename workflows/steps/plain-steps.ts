@@ -13,7 +13,7 @@ import type {
   RunToolInput,
   RunToolResult,
   TurnActivities,
-} from '#domain/turn/turn.ts';
+} from '#domain/turn/turn-activities.ts';
 import { followOptions, modelOptions, toolOptions } from '../activity-options.ts';
 import { firstTry } from './first-try.ts';
 

@@ -3,15 +3,13 @@ import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@tem
 import type { ShownGate } from '#domain/gate/gate.ts';
 import type {
   AgentTurnInput,
-  EndedTurn,
-  EndTurnInput,
   HeldMessage,
   QueuedTurn,
   SettledCall,
   StopInput,
-  TurnActivities,
   TurnOutcome,
 } from '#domain/turn/turn.ts';
+import type { EndedTurn, EndTurnInput, TurnActivities } from '#domain/turn/turn-activities.ts';
 import { TIME_UP } from '#domain/turn/stop-of-work.ts';
 import type { TurnInbox } from '#domain/turn/turn-inbox.ts';
 import { RECORD } from '../activity-options.ts';

@@ -9,7 +9,8 @@ import {
 } from '@temporalio/workflow';
 import { APPROVAL, type ApprovalInput, type SettleApprovalResult } from '#domain/approval/approval.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
-import type { ChildStart, PlannedCall, RunToolResult, SettledCall } from '#domain/turn/turn.ts';
+import type { SettledCall } from '#domain/turn/turn.ts';
+import type { ChildStart, PlannedCall, RunToolResult } from '#domain/turn/turn-activities.ts';
 import { inheritedLabels } from './child-labels.ts';
 import { causeOf } from './failure-cause.ts';
 import type { Steps } from './plain-steps.ts';

@@ -1,7 +1,8 @@
 /** A workflow that a tool starts through the loop: abandoned or waited for. */
 import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { ChildStart, PlannedCall, SettledCall } from '#domain/turn/turn.ts';
+import type { SettledCall } from '#domain/turn/turn.ts';
+import type { ChildStart, PlannedCall } from '#domain/turn/turn-activities.ts';
 import { childLabels, inheritedLabels } from './child-labels.ts';
 import { startCancellable } from './start-cancellable.ts';
 

@@ -4,7 +4,8 @@
  */
 import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import { isStop } from '#domain/turn/submit-problem.ts';
-import type { AgentTurnInput, StopInput, TurnActivities } from '#domain/turn/turn.ts';
+import type { AgentTurnInput, StopInput } from '#domain/turn/turn.ts';
+import type { TurnActivities } from '#domain/turn/turn-activities.ts';
 import { RECORD } from '../activity-options.ts';
 
 export interface IdleStop {

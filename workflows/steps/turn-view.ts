@@ -3,14 +3,8 @@ import { setCurrentDetails } from '@temporalio/workflow';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import type { ShownCheck } from '#domain/gate/gate.ts';
 import { markdownCode, markdownText } from '#domain/text/markdown.ts';
-import type {
-  AgentTurnInput,
-  CallModelResult,
-  PlannedCall,
-  QueuedTurn,
-  TurnOutcome,
-  TurnState,
-} from '#domain/turn/turn.ts';
+import type { AgentTurnInput, QueuedTurn, TurnOutcome, TurnState } from '#domain/turn/turn.ts';
+import type { CallModelResult, PlannedCall } from '#domain/turn/turn-activities.ts';
 import type { TurnInbox } from '#domain/turn/turn-inbox.ts';
 import { workStateNow } from './approval-waits.ts';
 import { checkLine } from './gates/run-gates.ts';

@@ -15,7 +15,7 @@ import { createStartGate } from '#activities/start-gate.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
 import { createRunCustomTool } from '#activities/tool-call/run-tool.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
-import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
+import type { RunToolInput, RunToolResult } from '#domain/turn/turn-activities.ts';
 import { createBudgetGuard } from '#activities/budgets/budget-guard.ts';
 import { createBudgetLedger } from '#store/budgets/budget-ledger.ts';
 import { createTurnLedger } from '#store/turns/turn-ledger.ts';

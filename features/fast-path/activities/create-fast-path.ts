@@ -1,6 +1,6 @@
 /** The fast path of one worker: fast work runs within the workflow task, and one commit replaces two. */
 import type { InlineCall, InlineModelInput, InlineModelResult, InlineNext } from '../contract.ts';
-import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
+import type { CallModelResult, RunToolInput, RunToolResult } from '#domain/turn/turn-activities.ts';
 import type { AgentConfig } from '#domain/agent.ts';
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { policyToolOf } from '#policy/call-rules.ts';

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '#domain/event.ts';
 import type { InlineCall } from '../contract.ts';
-import type { RunToolInput } from '#domain/turn/turn.ts';
+import type { RunToolInput } from '#domain/turn/turn-activities.ts';
 import type { NewCall } from '#store/turns/answer-record.ts';
 import { runnableCall } from './allowed-reads.ts';
 import type { ClaimedCall } from '#activities/tool-call/claimed-call.ts';

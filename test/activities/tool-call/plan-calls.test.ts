@@ -12,7 +12,7 @@ import {
   realArgs,
 } from '#activities/tool-call/plan-calls.ts';
 import { createPlainEngine } from '#activities/turn/step-engine.ts';
-import type { PlannedCall } from '#domain/turn/turn.ts';
+import type { PlannedCall } from '#domain/turn/turn-activities.ts';
 import type { Tool } from '#policy/define-tool.ts';
 import type { TurnLedger } from '#store/turns/turn-ledger.ts';
 import { agent, placeOf, rulesOf, scrubber, sealer, SECRET, someTools, TENANT } from './fakes.ts';

@@ -12,7 +12,7 @@ import type { AgentConfig } from '#domain/agent.ts';
 import type { BoundFile } from '#domain/approval/bound-file.ts';
 import { Failure } from '#domain/errors.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
-import type { RunToolInput, RunToolResult } from '#domain/turn/turn.ts';
+import type { RunToolInput, RunToolResult } from '#domain/turn/turn-activities.ts';
 import { joinGuards } from '#activities/guards.ts';
 import { createStartGate } from '#activities/start-gate.ts';
 import type { RunnableCall } from '#activities/tool-call/claimed-call.ts';
