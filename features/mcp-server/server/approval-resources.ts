@@ -70,10 +70,10 @@ export async function listApprovalResources(
     { limit: PAGE, cursor },
     (limit, after) =>
       listApprovals(forTenant(deps.pool, caller.tenant), caller, { status: 'pending' }, limit, after),
-    ({ id, tool, summary, agent_key }) => ({
+    ({ id, summary, agent_key }) => ({
       uri: `${SCHEME}${id}`,
       name: id,
-      title: showHidden(`${tool}: ${summary}`),
+      title: showHidden(summary),
       description: `Asked for the agent ${agent_key}`,
       mimeType: MARKDOWN,
     }),

@@ -51,7 +51,10 @@ export async function resultOf(
   const call = await findInvokedCall(forTenant(deps.pool, caller.tenant), id);
   if (call) {
     const words = call.result ?? call.reason ?? status;
-    return call.ok === true ? textResult(words) : errorResult(`${call.code ?? status}: ${words}`);
+    if (call.ok === true) return textResult(words);
+    const code = call.code ?? status;
+    // The result of a call that failed begins with its code already.
+    return errorResult(words.startsWith(`${code}: `) ? words : `${code}: ${words}`);
   }
   if (status === 'stopped') return errorResult(`The turn ${id} was stopped. ${text ?? ''}`.trimEnd());
   return textResult(text ?? '', `session: ${session_key}\nturn: ${id}`);

@@ -74,7 +74,7 @@ describe('MC-5 TempoClaw as an MCP server over HTTP', () => {
     const client = await connect();
     const failed = await client.callTool({ name: 'break_off', arguments: { note: 'it is so' } });
     assert.equal(failed.isError, true);
-    assert.match(textsOf(failed).join(), /^ExecutionFailed: .*it is so/);
+    assert.match(textsOf(failed).join(), /^ExecutionFailed: (?!ExecutionFailed).*it is so/);
     await client.close();
   });
 
@@ -102,6 +102,10 @@ describe('MC-5 TempoClaw as an MCP server over HTTP', () => {
     const first = textsOf(await client.callTool({ name: 'poke', arguments: { note: 'by mcp' } }));
     const turn = turnIn(first);
     const { resources } = await client.listResources();
+    assert.ok(
+      resources.every(({ title = '' }) => /^poke: (?!poke)/.test(title)),
+      JSON.stringify(resources),
+    );
     const found = resources.find(({ uri }) => first.join().includes(uri)) ?? assert.fail(first.join());
     const { contents } = await client.readResource({ uri: found.uri });
     const [words, json] = contents.map((one) => ('text' in one ? one.text : ''));
