@@ -61,8 +61,14 @@ export function egressErrorOf(
   }
   return new EgressError(
     'unreachable',
-    `${host} cannot be reached: ${cause.message.slice(0, 200) || 'the connection failed'}`,
+    `${host} cannot be reached: ${wordsOf(cause).slice(0, 200) || 'the connection failed'}`,
   );
+}
+
+/** OpenSSL puts its reason between a number and the place in its source. */
+function wordsOf({ message }: Error): string {
+  const reason = /:error:\w+:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1];
+  return reason === undefined ? message : `its TLS failed: ${reason}`;
 }
 
 function innermost(error: unknown): Error {

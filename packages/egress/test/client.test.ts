@@ -320,6 +320,8 @@ describe('a client', () => {
     assert.equal((await pending).rule, 'stopped');
     const closed = await refusal(client.fetch('http://127.0.0.1:9/'));
     assert.deepEqual([closed.rule, closed.isRefused], ['unreachable', false]);
+    const plain = await refusal(client.fetch(`https://127.0.0.1:${place.port}/`));
+    assert.match(plain.message, /cannot be reached: its TLS failed: [\w ]+$/);
   });
 
   it('requires each of several lists to let a host through', async (t) => {
