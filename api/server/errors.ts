@@ -90,12 +90,19 @@ interface Issue {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+/** Of one of several shapes. */
+interface InnerIssue extends Readonly<Record<string, unknown>> {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
 /** Names of unknown fields are the caller's own words, so long ones are cut. */
 function invalid(
   error: Pick<FastifyError, 'validationContext'> & { readonly validation: readonly Issue[] },
 ): Failure {
   const where = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'body');
   const errors = error.validation
+    .flatMap(ofMeantShape)
     .flatMap((issue) =>
       fieldsOf(issue).map((path) => ({
         pointer: `${where}${path}`.slice(0, 300),
@@ -108,6 +115,19 @@ function invalid(
     'InvalidInput',
     first ? `${first.pointer}: ${first.message}` : 'The request is not valid',
     { errors },
+  );
+}
+
+/** A field that accepts several shapes, and has one of them but for a field within: what is wrong is that field. */
+function ofMeantShape(issue: Issue): readonly Issue[] {
+  const either = issue.params?.['errors'];
+  const meant = (Array.isArray(either) ? either : []).filter(
+    (issues): issues is InnerIssue[] =>
+      Array.isArray(issues) && issues.length > 0 && issues.every(({ path }: InnerIssue) => path.length > 0),
+  );
+  if (meant.length !== 1) return [issue];
+  return (meant[0] ?? []).flatMap(({ path, message, ...params }) =>
+    ofMeantShape({ instancePath: [issue.instancePath, ...path].join('/'), message, params }),
   );
 }
 

@@ -128,6 +128,13 @@ describe('R8, R11 hostile requests', () => {
       await say('/v1/agents', { key: 'x', model: 5 }),
       'body/model: Invalid input: expected string, received number, or Invalid input: expected array, received number',
     );
+    const agent = { key: 'x', model: 'rehearsal/follow' };
+    assert.equal(
+      await say('/v1/agents', { ...agent, sandbox: { network: 'yes' } }),
+      'body/sandbox/network: Invalid input: expected boolean, received string',
+    );
+    assert.match(await say('/v1/agents', { ...agent, model: ['a/b', 5] }), /^body\/model\/1: /);
+    assert.match(await say('/v1/agents', { ...agent, sandbox: 'never' }), /^body\/sandbox: .*"off"/);
     assert.equal(
       await say('/v1/sessions/hostile/messages', { text: ' \n\t' }),
       'body/text: must be more than blanks',
