@@ -31,6 +31,8 @@ export interface CallContext {
 export type ToolResult = {
   /** What was read from outside before the returned content was written (PO-5). */
   readonly read?: UsedTools | undefined;
+  /** What its row keeps of the files that it has changed. */
+  readonly changedFiles?: readonly string[] | undefined;
 } & (
   | {
       readonly ok: true;

@@ -19,7 +19,6 @@ import {
   noteOutsideFiles,
 } from '#store/files/outside-file-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
-import { recordChangedFiles } from '#store/turns/tool-call-store.ts';
 import { findUsed } from '#store/turns/session-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Processes } from '../process/session-processes.ts';
@@ -30,7 +29,7 @@ export interface CallReads {
   readonly origins: FileOrigins;
   /** What was read from outside before the files that the call runs were written, by the paths that it names. */
   ofRunFiles(files: RunFiles): Promise<UsedTools>;
-  /** Adds what the call has read until now, marked parts of its text, and text for the model. */
+  /** Adds what the call has read until now, the files that it has changed, marked parts of its text, and text for the model. */
   noted(result: ToolResult, tool: { readonly marks: boolean; readonly acts: boolean }): Promise<ToolResult>;
 }
 
@@ -91,10 +90,9 @@ export function createCallReads(
       if (marks) await endCommand(pool, place, call, changed, known());
       return changed;
     };
-    const recordChanges = async (ok: boolean): Promise<void> => {
+    const filesOf = async ({ ok }: ToolResult): Promise<readonly string[] | undefined> => {
       const changed = [...(await settleCommand()), ...(ok ? written : [])].map(hide);
-      const record = command || changed.length > 0 ? recordedFiles(tool, [...new Set(changed)]) : undefined;
-      if (record) await recordChangedFiles(forTenant(pool, tenant), call, record);
+      return command || changed.length > 0 ? recordedFiles(tool, [...new Set(changed)]) : undefined;
     };
     return {
       origins: {
@@ -127,15 +125,15 @@ export function createCallReads(
         return found;
       },
       async noted(result, { marks, acts }) {
-        await recordChanges(result.ok);
+        const changedFiles = await filesOf(result);
         // Documents that it has written appear among the files of the next command.
         if (acts) await endWatchers();
         if (!marks && isMarked(result.ok ? result.text : result.message))
           add({ [OUTSIDE_DOCUMENT]: call, ...(await documentsRead(pool, scope)) });
         const read = Object.keys(found).length > 0 ? { ...found, ...result.read } : result.read;
-        if (!result.ok || ended.length === 0) return { ...result, read };
+        if (!result.ok || ended.length === 0) return { ...result, read, changedFiles };
         const words = `\n[ended ${ended.join(', ')}: begun before something from outside was read, it would be asked about now; start it again]`;
-        return { ...result, read, text: result.text + words };
+        return { ...result, read, changedFiles, text: result.text + words };
       },
     };
   };

@@ -194,7 +194,7 @@ async function recordResult(
   result: ToolResult,
   milliseconds: number,
 ): Promise<RunToolResult> {
-  const { outcome, child, code, text, whole, images, read, events } = shownResult(
+  const { outcome, child, code, text, whole, images, read, changedFiles, events } = shownResult(
     deps,
     input.call,
     claim,
@@ -217,6 +217,7 @@ async function recordResult(
       whole,
       images,
       read,
+      changedFiles,
       child,
       events,
       known: query?.known,

@@ -21,6 +21,7 @@ export interface ShownResult {
   readonly whole?: string;
   readonly images?: readonly NewImage[];
   readonly read?: UsedTools | undefined;
+  readonly changedFiles?: readonly string[] | undefined;
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
 }
@@ -61,6 +62,7 @@ export function shownResult(
     text,
     whole: kept,
     read: result.read,
+    changedFiles: result.changedFiles,
     ...(images ? { images } : {}),
     child,
     events: [

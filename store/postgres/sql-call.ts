@@ -19,8 +19,8 @@ export const SQL_FUNCTIONS = {
   note_used: 'text,text,jsonb',
   record_answer: 'text,text,text,integer,jsonb,jsonb,jsonb,jsonb',
   record_reads: 'text,text,text,integer,jsonb,jsonb,jsonb,bigint,bigint,jsonb',
-  record_result:
-    'text,text,text,text,boolean,text,text,text,text,jsonb,jsonb,bigint,bigint,jsonb,jsonb,jsonb',
+  record_result_2:
+    'text,text,text,text,boolean,text,text,text,text,jsonb,jsonb,bigint,bigint,jsonb,jsonb,jsonb,jsonb',
   reserve_budget: 'text,text,text,text,jsonb,jsonb,text',
   settle_budget: 'text,text,integer,jsonb',
   settle_calls: 'text,text,text,jsonb',
@@ -98,7 +98,7 @@ const ALWAYS_ANSWER: ReadonlySet<SqlFunction> = new Set([
   'claim_call_2',
   'record_answer',
   'record_reads',
-  'record_result',
+  'record_result_2',
 ]);
 
 function only<Result>(name: SqlFunction, [row]: readonly { readonly result: Result }[]): Result {

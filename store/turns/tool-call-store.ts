@@ -3,7 +3,7 @@ import type { HookRun } from '#domain/turn/hook.ts';
 import type { StoredImage } from '#domain/model/image.ts';
 import type { RunningBefore } from '#domain/turn/session-queries.ts';
 import type { Pool } from '../postgres/pool.ts';
-import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
+import { readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 
 export interface ToolCallRow
@@ -54,17 +54,6 @@ export async function waitsForWork(
     select exists (select from given) and not exists (select from tool_calls where tenant_id = ${db} and turn_id = ${id}
       and state <> 'done' and id not in (select origin_call from given)) as waits`;
   return row?.waits === true;
-}
-
-/** The commit of the result makes it durable. Safe to repeat. */
-export async function recordChangedFiles(
-  db: TenantDb,
-  call: string,
-  paths: readonly string[],
-): Promise<void> {
-  await execute(db)`
-    with quick as (select set_config('synchronous_commit', 'off', true))
-    update tool_calls set changed_files = ${JSON.stringify(paths)}::jsonb from quick where tenant_id = ${db} and id = ${call}`;
 }
 
 /** The progress of a call. */

@@ -57,6 +57,8 @@ export interface ResultRecord {
   readonly images?: readonly NewImage[];
   /** What was read from outside before the returned content was written (PO-5). */
   readonly read?: UsedTools | undefined;
+  /** See recordedFiles (domain/files/changed-files.ts). */
+  readonly changedFiles?: readonly string[] | undefined;
   /** Stored, so that a repeated activity starts the same child. */
   readonly child?: ChildStart;
   readonly events: readonly NewEvent[];
@@ -237,7 +239,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
     },
 
     recordResult: (r) =>
-      write(r, 'record_result', [
+      write(r, 'record_result_2', [
         r.tenant,
         r.session,
         r.call,
@@ -254,6 +256,7 @@ export function createTurnLedger(pool: Pool, onWrite: NotifyReaders): TurnLedger
         r.budget ? json(r.budget) : null,
         r.images ? json(r.images) : null,
         r.read ? json(r.read) : null,
+        r.changedFiles ? json(r.changedFiles) : null,
       ]),
 
     readFiles: (tenant, digests) => readFiles(forTenant(pool, tenant), digests),

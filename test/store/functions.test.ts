@@ -64,7 +64,7 @@ const CASES: Readonly<Record<string, readonly unknown[]>> = {
   begin_step: ['x', 'x', 'x', 1, '[{"id":"x"}]', '[{"id":"x","ok":true}]', 0, 0, 'x', 'x', BUDGET],
   record_answer: ['x', 'x', 'x', 1, ANSWER, CALLS, APPROVALS, '[{"type":"approval.requested"}]'],
   record_reads: ['x', 'x', 'x', 1, ANSWER, CALLS, '[]', 0, 0, BUDGET],
-  record_result: [
+  record_result_2: [
     'x',
     'x',
     'x',
@@ -81,6 +81,7 @@ const CASES: Readonly<Record<string, readonly unknown[]>> = {
     `{"next":${BUDGET}}`,
     '[]',
     '{"z":"x"}',
+    '["x"]',
   ],
 };
 

@@ -60,14 +60,23 @@ const CASES: readonly (readonly [what: string, session: string, later: string, c
       ['begin_step', 'x', 'child', 'turn', 2, '[]', '[{"id":"call","ok":true,"text":"x"}]', 0, 0, 'x', 'x'],
     ],
     [
-      'record_result, which notes for the parent what was read',
+      'record_result_2, which notes for the parent what was read',
       'parent',
       'budget_accounts',
       [
-        'record_result',
+        'record_result_2',
         ...RESULT,
         JSON.stringify({ settle: { attempt: 1, spent: { calls: 1 } }, next: NEXT }),
+        null,
+        null,
+        '["x"]',
       ],
+    ],
+    [
+      'record_result_2, which notes changed files',
+      'child',
+      'tool_calls',
+      ['record_result_2', ...RESULT, null, null, null, '["x"]'],
     ],
     [
       'record_reads, which notes for the parent what was read',

@@ -28,18 +28,18 @@ async function makeLaterVersion(): Promise<string> {
   );
   const functions = join(folder, 'store/functions');
   await changeFile(
-    join(functions, 'record_result.sql'),
+    join(functions, 'record_result_2.sql'),
     {
-      'create function record_result(': 'create function record_result_2(',
+      'create function record_result_2(': 'create function record_result_3(',
       '\nbegin\n': '\nbegin\n  insert into later_results values (p_tenant, p_call) on conflict do nothing;\n',
     },
-    join(functions, 'record_result_2.sql'),
+    join(functions, 'record_result_3.sql'),
   );
   await changeFile(join(folder, 'store/postgres/sql-call.ts'), {
-    'record_result:': 'record_result_2:',
-    "'record_result'": "'record_result_2'",
+    'record_result_2:': 'record_result_3:',
+    "'record_result_2'": "'record_result_3'",
   });
-  await changeFile(join(folder, 'store/turns/turn-ledger.ts'), { "'record_result'": "'record_result_2'" });
+  await changeFile(join(folder, 'store/turns/turn-ledger.ts'), { "'record_result_2'": "'record_result_3'" });
   return folder;
 }
 

@@ -48,7 +48,8 @@ export const mcpServers = defineResource(
     item: mcpServerSchema,
     key: 'name',
     keySchema: mcpServerNameSchema,
-    isDefinition: { except: ['env', 'headers'] },
+    // `tools` of a consent are compared with what the server has, and not stored.
+    isDefinition: { except: ['env', 'headers', 'tools'] },
     missing: 'There is no MCP server of this name',
   },
   ({ listAll, show, create, change }) => ({
