@@ -24,7 +24,10 @@ describe('AP-2 approvals in a Telegram channel', () => {
     assert.deepEqual(edited.buttons, []);
     const { body } = await chat.ask('GET', '/v1/approvals');
     assert.deepEqual([body.data[0].status, body.data[0].decided_by], ['approved', 'ann']);
-    assert.match((await chat.hears(pressUpdate(question, 'Reject'))).body.text, /is already decided by ann at .*: approved/);
+    assert.match(
+      (await chat.hears(pressUpdate(question, 'Reject'))).body.text,
+      /is already decided by ann at .*: approved/,
+    );
   });
 
   it('change when they are decided elsewhere, and are asked where the channel says', async (t) => {
