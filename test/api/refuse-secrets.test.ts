@@ -2,26 +2,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { startApi, type TestApi } from '#test/support/stack.ts';
+import { PLANTED, refusesSecret, startWithSecret } from '#test/support/planted-secrets.ts';
+import type { TestApi } from '#test/support/stack.ts';
 
 describe('SC-3 secrets in names and definitions', () => {
   let api: TestApi;
-  const shaped = `ghp_${randomBytes(18).toString('hex')}`;
-  /** It has no known shape, and is detected because it is stored. */
-  const stored = `zebra-${randomBytes(8).toString('hex')}`;
+  const { shaped, stored } = PLANTED;
   before(async () => {
-    api = await startApi();
-    const made = await api.ask('PUT', '/v1/secrets/STORED', { body: { value: stored } });
-    assert.ok(made.status < 300, JSON.stringify(made.body));
+    api = await startWithSecret();
   });
   after(() => api.stop());
 
-  async function refuses(method: string, path: string, body: unknown, pointer: string): Promise<void> {
-    const { status, body: problem } = await api.ask(method, path, { body });
-    assert.equal(status, 422, `${path} ${JSON.stringify(problem)}`);
-    assert.equal((problem.errors as { pointer: string }[])[0]?.pointer, pointer);
-    assert.match(String(problem.detail), /holds a secret/);
-  }
+  const refuses = (method: string, path: string, body: unknown, pointer: string) =>
+    refusesSecret(api, method, path, body, pointer);
 
   for (const [kind, value] of Object.entries({ shaped, stored })) {
     it(`refuses one as a session, a user, an agent, a team: ${kind}`, async () => {

@@ -1,8 +1,8 @@
 /** SC-3: what features store as it is written has no secret, other than where it is sealed. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { startApi, type TestApi } from '#test/support/stack.ts';
+import { PLANTED, refusesSecret, startWithSecret } from '#test/support/planted-secrets.ts';
+import type { TestApi } from '#test/support/stack.ts';
 
 type Case = readonly [method: string, path: string, body: object, pointer: string];
 
@@ -31,28 +31,18 @@ function refusedCases(value: string): readonly Case[] {
 
 describe('SC-3 secrets in what features define', () => {
   let api: TestApi;
-  const shaped = `ghp_${randomBytes(18).toString('hex')}`;
-  /** It has no known shape, and is detected because it is stored. */
-  const stored = `zebra-${randomBytes(8).toString('hex')}`;
   before(async () => {
-    api = await startApi();
-    const made = await api.ask('PUT', '/v1/secrets/STORED', { body: { value: stored } });
-    assert.ok(made.status < 300, JSON.stringify(made.body));
+    api = await startWithSecret();
   });
   after(() => api.stop());
 
-  for (const [kind, value] of Object.entries({ shaped, stored }))
+  for (const [kind, value] of Object.entries(PLANTED))
     it(`are refused, with the field: ${kind}`, async () => {
-      for (const [method, path, body, pointer] of refusedCases(value)) {
-        const { status, body: problem } = await api.ask(method, path, { body });
-        assert.equal(status, 422, `${path} ${JSON.stringify(problem)}`);
-        assert.equal((problem.errors as { pointer: string }[])[0]?.pointer, pointer, path);
-        assert.match(String(problem.detail), /holds a secret/);
-      }
+      for (const request of refusedCases(value)) await refusesSecret(api, ...request);
     });
 
   it('are taken where they are sealed or named, and are in no row', async () => {
-    for (const [kind, value] of Object.entries({ shaped, stored }))
+    for (const [kind, value] of Object.entries(PLANTED))
       for (const [method, path, body] of [
         ['POST', '/v1/tools/custom', { name: `t_${kind}`, command: 'echo', env: { KEY: value } }],
         ['PUT', `/v1/secure-clis/p_${kind}`, { binary_name: `p_${kind}`, env: [{ name: 'KEY', value }] }],
@@ -70,7 +60,7 @@ describe('SC-3 secrets in what features define', () => {
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
     );
     for (const { name } of rows)
-      for (const value of [shaped, stored]) {
+      for (const value of Object.values(PLANTED)) {
         const found = await api.pool.query(`select 1 from "${name}" t where t::text like $1`, [`%${value}%`]);
         assert.equal(found.rowCount, 0, name);
       }
