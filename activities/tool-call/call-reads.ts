@@ -41,6 +41,8 @@ const FOR_MARKS: StampLimits = { entries: 20_000, tickMs: 20 };
 export interface ReadingCall {
   readonly call: string;
   readonly tool: string;
+  /** An earlier attempt had the call and was lost. */
+  readonly isAgain: boolean;
   readonly scope: DocumentScope;
   readonly workspace: string;
   readonly workspaceFrom?: string | undefined;
@@ -59,7 +61,7 @@ export function createCallReads(
   processes: Pick<Processes, 'watchersOf'>,
   ownNames: readonly string[],
 ): CreateCallReads {
-  return ({ call, tool, scope, workspace, workspaceFrom, outside, mayRun, hide }) => {
+  return ({ call, tool, isAgain, scope, workspace, workspaceFrom, outside, mayRun, hide }) => {
     const { tenant } = scope;
     let found: UsedTools = {};
     const add = (read: UsedTools): void => void (found = { ...found, ...read });
@@ -81,10 +83,10 @@ export function createCallReads(
     let command: { readonly before: FileStamps | undefined; readonly marks: boolean } | undefined;
     let continues = false;
     const stamps = (marks: boolean) => stampFiles(workspace, ownNames, marks ? FOR_MARKS : FOR_SHOW);
-    /** A command that was interrupted, or continues, leaves the whole workspace marked. */
+    /** A command that was interrupted, in this attempt or an earlier one, or continues, leaves the whole workspace marked. */
     const settleCommand = async (): Promise<readonly string[]> => {
       if (!command) return [];
-      if (continues) return [ANY_FILE];
+      if (continues || isAgain) return [ANY_FILE];
       const { before, marks } = command;
       const changed = changedSince(before, before && (await stamps(marks)));
       if (marks) await endCommand(pool, place, call, changed, known());

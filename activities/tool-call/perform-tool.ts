@@ -88,6 +88,7 @@ export async function perform(
       ...context,
       call: input.call,
       tool: tool.name,
+      isAgain: claim.again === true,
       hide: deps.scrubber.text,
       scope: context.documents,
       outside: context.readOutside,

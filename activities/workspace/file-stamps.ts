@@ -14,7 +14,7 @@ const MAX_DEPTH = 50;
 const MAX_NAMED = 100;
 
 export interface StampLimits {
-  /** Greatest number of entries of a workspace. */
+  /** Greatest number of files and folders of a workspace. */
   readonly entries: number;
   /** Two changes within one tick of a file system's clock look the same: a file this new counts as changed. */
   readonly tickMs: number;
@@ -28,13 +28,15 @@ export async function stampFiles(
 ): Promise<FileStamps | undefined> {
   const stamps = new Map<string, string | undefined>();
   const since = Date.now() - tickMs;
+  let seen = 0;
   const probe = async (folder: string, depth: number): Promise<boolean> => {
     if (depth > MAX_DEPTH) return false;
     const below: string[] = [];
     for await (const entry of await opendir(join(workspace, folder))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (own.includes(path)) continue;
-      if (stamps.size >= entries) return false;
+      seen += 1;
+      if (seen > entries) return false;
       if (entry.isDirectory()) below.push(path);
       else stamps.set(path, await stampOf(join(workspace, path), since));
     }

@@ -23,7 +23,7 @@ const MAX_RECORD = 8_192;
 /** What the row of a call keeps; undefined when its arguments tell as much. */
 export function recordedFiles(tool: string, paths: readonly string[]): readonly string[] | undefined {
   if (FILE_TOOLS.has(tool)) return undefined;
-  return paths.includes(ANY_FILE) || paths.join().length > MAX_RECORD ? [ANY_FILE] : paths;
+  return paths.includes(ANY_FILE) || paths.join().length > MAX_RECORD ? [ANY_FILE] : paths.toSorted();
 }
 
 /** Null when nobody knows: a command that was lost or continues may have changed any. */

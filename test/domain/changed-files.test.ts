@@ -40,7 +40,7 @@ describe('DU-2 the files that a call has changed', () => {
 
   it('are recorded where the arguments do not name them, and within bounds', () => {
     assert.equal(recordedFiles('edit', ['a']), undefined);
-    assert.deepEqual(recordedFiles('exec', ['a']), ['a']);
+    assert.deepEqual(recordedFiles('exec', ['b', 'a']), ['a', 'b']);
     assert.deepEqual(recordedFiles('exec', ['a', ANY_FILE]), [ANY_FILE]);
     assert.deepEqual(recordedFiles('exec', ['x'.repeat(9_000)]), [ANY_FILE]);
   });
