@@ -40,6 +40,20 @@ export function findOpenTurn(db: TenantDb, session: string): Promise<TurnRow | u
      order by (status = 'queued'), turns.created_at limit 1`;
 }
 
+/**
+ * The open turn as `findOpenTurn` reads it, otherwise the newest one. It is one statement, so that a turn which begins
+ * meanwhile is not taken for one that has ended.
+ */
+export function findOpenOrLastTurn(db: TenantDb, session: string): Promise<TurnRow | undefined> {
+  return readRow<TurnRow>(db)`with open as (select ${COLUMNS} from turns
+       where tenant_id = ${db} and session_key = ${session} and status in ('running', 'waiting_approval', 'queued')
+       order by (status = 'queued'), turns.created_at limit 1)
+     select * from open union all
+     (select ${COLUMNS} from turns
+       where tenant_id = ${db} and session_key = ${session} and not exists (select from open)
+       order by turns.created_at desc, turns.id limit 1)`;
+}
+
 /** Number of the session's open turns that came before this one, which may not exist yet. */
 export async function countTurnsBefore(db: TenantDb, session: string, id: string): Promise<number> {
   const row = await readRow<{ count: number }>(db)`select count(*)::int as count from turns

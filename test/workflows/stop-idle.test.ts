@@ -12,6 +12,7 @@ import { recordingItsEnd } from '#test/support/held-end.ts';
 import { type LiveWorker, workflowIdOf } from '#test/support/live-worker.ts';
 import { eventually, runningWith, uniqueSeconds } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { observeStatements } from '#test/support/statements.ts';
 
 describe('DU-4 stopping all of an idle session', () => {
   let stack: Stack;
@@ -105,6 +106,27 @@ describe('DU-4 stopping all of an idle session', () => {
       );
     await runOf('nothing').result();
     assert.equal((await live.turns('nothing')).length, 1);
+  });
+
+  it('over HTTP, a turn that begins while a stop reads the session goes on when the answer is that none runs', async (t) => {
+    const session = 'just-begins';
+    await live.ended((await live.say(session, 'Before.')).turn_id);
+    await runOf(session).result();
+    const begin = async (): Promise<string> => {
+      const { turn_id } = await live.say(session, 'hold {"note":"just-begins"}');
+      await live.probes.untilHeld(session);
+      return turn_id;
+    };
+    let begun: Promise<string> | undefined;
+    observeStatements(t, stack.pool, async ({ text, values }) => {
+      const isRead = text.includes('ended_at from turns') && values.includes(session);
+      if (isRead && !begun) await (begun = begin());
+    });
+    const { status } = await stack.ask('POST', `/v1/sessions/${session}/stop`, { body: {} });
+    assert.equal(status, 409);
+    live.probes.release(session);
+    assert.ok(begun, 'the stop reads turns');
+    assert.equal((await live.ended(await begun)).status, 'completed');
   });
 
   it('a message that comes meanwhile is a turn after it', async () => {

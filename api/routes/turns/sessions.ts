@@ -2,7 +2,7 @@
 import { listMessages } from '#store/turns/message-store.ts';
 import { listSessions, type SessionRow } from '#store/turns/session-store.ts';
 import { readSessionTree } from '#store/turns/session-tree.ts';
-import { findOpenTurn, findTurn, listTurns } from '#store/turns/turn-store.ts';
+import { findOpenOrLastTurn, findTurn, listTurns } from '#store/turns/turn-store.ts';
 import { stopAssignments } from '#temporal/stop-assignments.ts';
 import { Failure } from '#domain/errors.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
@@ -84,14 +84,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 type StopCall = Call<(typeof sessions.operations)['stopTurn']>;
 
 async function stopTurn(deps: ApiDeps, call: StopCall) {
-  const { tenant, by, params, body } = call;
+  const { tenant, by, db, params, body } = call;
   const { key } = params;
   const { level, turn_id, reason } = body;
-  const turn = await (turn_id === undefined
-    ? findOpenTurn(forTenant(deps.pool, tenant), key)
-    : findTurn(forTenant(deps.pool, tenant), turn_id));
-  if (!turn && turn_id === undefined) {
-    if (await stopIdleSession(deps, call)) return { session_key: key, turn_id: null, level };
+  const turn = await (turn_id === undefined ? findOpenOrLastTurn(db, key) : findTurn(db, turn_id));
+  if (turn_id === undefined && (!turn || hasEnded(turn))) {
+    if (turn && (await stopIdleSession(deps, call, turn.id)))
+      return { session_key: key, turn_id: null, level };
     throw new Failure('Conflict', `No turn runs in session ${key}`);
   }
   if (turn?.session_key !== key) throw new Failure('NotFound', `No turn with this id in session ${key}`);
@@ -102,18 +101,18 @@ async function stopTurn(deps: ApiDeps, call: StopCall) {
 }
 
 /**
- * Stops what runs in a session that has no turn to stop it itself. Returns false if there is nothing. Only a worker
- * knows of background commands, so `all` returns true for each session that had a turn.
+ * Stops what runs in a session whose last turn has ended and cannot stop it. Returns false if there is nothing. Only a
+ * worker knows of background commands, so `all` returns true for each session that had a turn.
  */
 async function stopIdleSession(
   deps: ApiDeps,
-  { caller, tenant, db, by, params: { key }, body: { level, reason } }: StopCall,
+  { caller, tenant, by, params: { key }, body: { level, reason } }: StopCall,
+  lastTurn: string,
 ): Promise<boolean> {
   if (level === 'step') return false;
   const session = await reachableSession(deps.pool, caller, key);
-  const [last] = await listTurns(db, key, 1, undefined);
-  if (!session || !last) return false;
-  const stop = { level, turn_id: last.id, by, reason };
+  if (!session) return false;
+  const stop = { level, turn_id: lastTurn, by, reason };
   if (level === 'now') {
     const ended = await stopAssignments(assignmentsToStop(deps), tenant, key, by);
     // A session that works on an assignment waits for what has just been ended.
