@@ -153,6 +153,9 @@ export interface WorkspaceParts {
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled by the features
 export interface FeaturePoints {}
 
+/** Whether `by`, a call that runs now, is the one that reverses `call`. */
+export type MayReverse = (tenant: string, call: string, by: string) => Promise<boolean>;
+
 export interface WorkerModule {
   /** Called once, when the worker starts. */
   createWorkerPart(core: WorkerCore): WorkerPart | Promise<WorkerPart>;
@@ -172,6 +175,8 @@ export interface WorkerPart {
   readonly guard?: Guard;
   /** What answers in sessions that have stand-ins. */
   readonly standIns?: StandIns;
+  /** Which calls of tools that reverse others may run (DU-9); without it none may. */
+  readonly mayReverse?: MayReverse;
   /** Answers that people have given for steps of forks, in place of models. */
   readonly forkAnswer?: ForkAnswer;
   /** Activities of its workflows, by the names of their types. */

@@ -189,7 +189,10 @@ export interface ToolSpec<Input, Needs> {
    * reversed.
    */
   readonly inverse?: (args: Readonly<Record<string, unknown>>, made: MadeCall) => Redirect | undefined;
-  /** It reverses calls of another tool: only an undo calls it, so it is offered to nobody. */
+  /**
+   * It reverses calls of another tool: only an undo calls it, so it is offered to nobody. Its argument `call` is the id of
+   * the call that it reverses.
+   */
   readonly isReversal?: true;
   /** The verdict on the command that canonical arguments produce, for tools that run one. */
   readonly judge?: (

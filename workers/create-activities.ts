@@ -93,6 +93,7 @@ export async function createActivities(
     models,
     needsToken,
     guards,
+    mayReverse: features.mayReverse,
     startGate: createStartGate(guards),
     documentWritten: features.documentWritten,
     tools: {
@@ -154,6 +155,7 @@ function joined(parts: readonly WorkerPart[]) {
     endSession: parts.flatMap(({ endSession }) => endSession ?? []),
     createStepEngine: parts.find((part) => part.createStepEngine)?.createStepEngine,
     standIns: parts.find((part) => part.standIns)?.standIns ?? NO_STAND_INS,
+    mayReverse: parts.find((part) => part.mayReverse)?.mayReverse ?? (() => Promise.resolve(false)),
     forkAnswer: parts.find((part) => part.forkAnswer)?.forkAnswer ?? (() => Promise.resolve(undefined)),
     guards: joinGuards(parts.flatMap(({ guard }) => guard ?? [])),
     extensions: <Name extends keyof FeaturePoints>(name: Name): readonly FeaturePoints[Name][] =>

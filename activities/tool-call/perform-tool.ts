@@ -1,7 +1,7 @@
 /** Runs one tool that may run: it opens, judges and reads the arguments, runs the tool, then scrubs the result. */
 import type { CommandPlace } from '@tempoclaw/shell-judge';
 import { MOUNT } from '@tempoclaw/sandbox/settings';
-import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf, sandboxTerms } from '#domain/sandbox.ts';
+import { BOX_EXEC_SECONDS, HOST_EXEC_SECONDS, sandboxOf } from '#domain/sandbox.ts';
 import type { DocumentAccess } from '#domain/files/document.ts';
 import { type BoundFile, changedFiles } from '#domain/approval/bound-file.ts';
 import { cleanOutsideText } from '#domain/text/hidden-text.ts';
@@ -18,7 +18,7 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import type { Guards } from '../guards.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { CreateCallReads } from './call-reads.ts';
-import { callDigest, canonical } from './call-digest.ts';
+import { callDigest } from './call-digest.ts';
 import { TOOL_SEARCH } from '#policy/deferred-tools.ts';
 import { isCommand, lineOf } from '#policy/exec-rules.ts';
 import type { AgentCatalogs } from '#policy/agent-catalogs.ts';
@@ -26,6 +26,7 @@ import type { CallToJudge, Verdict } from '#policy/call-rules.ts';
 import { replayOf, type RunningCall, type Tool } from '#policy/define-tool.ts';
 import type { ToolDeps } from './tool-deps.ts';
 import type { RunnableCall } from './claimed-call.ts';
+import { type JudgedDeps, notAsJudged } from './not-as-judged.ts';
 import { realArgs } from './plan-calls.ts';
 import { readArguments } from '#policy/read-arguments.ts';
 import { isDatabaseFault } from '#store/postgres/pool.ts';
@@ -35,7 +36,7 @@ import { hasStandIns } from '#domain/turn/stand-ins.ts';
 import { withTrace } from '../trace-scope.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 
-export interface PerformDeps extends CallDeps {
+export interface PerformDeps extends CallDeps, JudgedDeps {
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   readonly catalogs: AgentCatalogs;
   readonly tools: ToolDeps;
@@ -80,7 +81,7 @@ export async function perform(
       args: claim.args,
       sealed: claim.sealed,
     });
-    const other = otherThanJudged(deps, tool, claim, args);
+    const other = await notAsJudged(deps, tool, input, { ...claim, args });
     if (other !== undefined) return toolError('PermissionDenied', other);
     const context = callContext(deps, tool, input, claim, signal);
     const { workspace } = context;
@@ -198,20 +199,6 @@ function awayResult(replay: ReplayClass, hasStarted: boolean, error: unknown): T
     : toolError('ExecutionFailed', 'what the tool needs failed before it began; the call has not run');
 }
 
-/** Why the call differs from the one that was judged; undefined when it does not. */
-function otherThanJudged(
-  deps: PerformDeps,
-  tool: Tool,
-  claim: RunnableCall,
-  args: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const bound = claim.sandbox ?? undefined;
-  if (bound && canonical(bound) !== canonical(sandboxTerms(sandboxOf(deps.sandbox, claim.agent.sandbox))))
-    return movedSince(claim);
-  const digest = callDigest(claim.tool, args, tool.definition, bound, claim.files ?? []);
-  return digest === claim.digest ? undefined : unlike(tool);
-}
-
 async function changedSince(
   deps: PerformDeps,
   tool: Tool,
@@ -314,16 +301,6 @@ function documentAccess(
 /** The place decides what may run without asking. */
 async function placeFor({ placeOf }: PerformDeps, tool: Tool, claim: RunnableCall): Promise<CommandPlace> {
   return isCommand(tool.name) ? placeOf(claim.agent.sandbox ?? null) : 'host';
-}
-
-function movedSince({ agent }: RunnableCall): string {
-  return `the sandbox setting of agent ${agent.key} has changed since this was approved; the call has not run. Make it again to have it asked anew.`;
-}
-
-function unlike({ definition, name }: Tool): string {
-  return definition === undefined
-    ? 'the recorded arguments are not those that were judged; the call has not run'
-    : `${name} was changed after the call had been judged; the call has not run`;
 }
 
 /** A stopped tool that changes nothing has simply not answered; for any other it is unknown how far it got. */

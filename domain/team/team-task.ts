@@ -68,6 +68,9 @@ export const TASK_NOTES: ReadonlySet<TaskAction> = new Set(['progress', 'comment
 /** The tool that creates tasks in a turn. */
 export const TEAM_TASKS_TOOL = 'team_tasks';
 
+/** The tool that cancels a task whose creation is undone. Only an undo calls it. */
+export const WITHDRAW_TASK = 'withdraw_task';
+
 export const TEAM_TASK = {
   type: 'teamTask',
   /** `submitForReview` is another name for `review`. */

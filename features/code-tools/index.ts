@@ -1,5 +1,4 @@
 /** Exports what other features may use of this one. */
 export { hostNameOf, registerTools } from './host/register-tools.ts';
 export type { CodeHookDefinition, CodeToolDefinition } from './schema.ts';
-export type { Reversals } from './reversals.ts';
 export { hasCode, loadFolder } from './host/load-folder.ts';

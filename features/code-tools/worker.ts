@@ -1,7 +1,7 @@
 /** Runs the calls of tools that hosts have registered. */
 import type { WorkerPart } from '#domain/feature.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { toolError, type ToolResult } from '#domain/tool.ts';
+import type { ToolResult } from '#domain/tool.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { activitiesOnceOf } from '#temporal/activity-once.ts';
@@ -11,15 +11,8 @@ import { createHookHost } from './hook-on-host.ts';
 import { runOnHost } from './run-on-host.ts';
 import { hasToolHosts, readHostAccess, readToolOfCall } from './store.ts';
 
-export function createWorkerPart({ pool, sealer, resolveOf, temporal, extensions }: WorkerCore): WorkerPart {
+export function createWorkerPart({ pool, sealer, resolveOf, temporal }: WorkerCore): WorkerPart {
   const once = activitiesOnceOf(temporal.clients);
-
-  /** A model, or a person with a key, could name any call, with arguments that it never had. */
-  async function mayReverse(input: unknown, { tenant, callId }: RunningCall): Promise<boolean> {
-    const { call } = input as { readonly call?: unknown };
-    const [reversals] = extensions('reversals');
-    return typeof call === 'string' && (await reversals?.mayReverse(tenant, call, callId)) === true;
-  }
 
   return {
     hasTemporalClients: () => hasToolHosts(pool),
@@ -32,18 +25,15 @@ export function createWorkerPart({ pool, sealer, resolveOf, temporal, extensions
         if (!row) return undefined;
         const { name } = row.definition;
         if (row.is_deleted) return { tool: createGoneTool(name, 'was deleted'), isGone: false };
-        const run = async (_deps: object, input: unknown, running: RunningCall): Promise<ToolResult> => {
-          if (row.definition.undoes !== undefined && !(await mayReverse(input, running)))
-            return toolError('PermissionDenied', 'only `tempoclaw undo` reverses a call, each one once');
-          return runOnHost({
+        const run = (_deps: object, input: unknown, call: RunningCall): Promise<ToolResult> =>
+          runOnHost({
             readAccess: () => readHostAccess(db, sealer, row),
             resolveOf,
             once,
             row,
             input,
-            call: running,
+            call,
           });
-        };
         // A repeated run finds what a lost attempt began.
         return { tool: { ...catalogedTool(row), run, probe: run }, isGone: false };
       },

@@ -6,6 +6,9 @@ import type { memoryStatusSchema } from './resource.ts';
 /** What `memory_read` reads and `memory_write` writes without a path. */
 export const MEMORY_FILE = 'MEMORY.md';
 
+/** The tool that puts back a document when a call that wrote it is undone. Only an undo calls it. */
+export const RESTORE_MEMORY = 'restore_memory';
+
 /** The first one that exists is in the prompt. */
 export const MEMORY_FILES: readonly string[] = [MEMORY_FILE, 'memory.md'];
 

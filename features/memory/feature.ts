@@ -12,6 +12,7 @@ export const memory = defineFeature({
     () => import('./tools/memory-read.ts'),
     () => import('./tools/memory-search.ts'),
     () => import('./tools/memory-write.ts'),
+    () => import('./tools/restore-memory.ts'),
   ],
   workflows: [new URL('./workflow.ts', import.meta.url)],
   routes: [() => import('./routes.ts')],

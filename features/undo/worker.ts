@@ -1,6 +1,5 @@
 /** What undo needs in a worker: what calls replace is kept, and only calls that an undo has claimed may reverse others. */
 import type { WorkerPart } from '#domain/feature.ts';
-import type { Reversals } from '#features/code-tools/index.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
 import { createKeepBefore, readBefore } from './before-images.ts';
@@ -8,12 +7,12 @@ import { isClaimed } from './store.ts';
 import type { UndoDeps } from './tools/restore-file.ts';
 
 export function createWorkerPart({ pool, sealer, machine }: WorkerCore): WorkerPart {
-  const isClaimedUndo: Reversals['mayReverse'] = (tenant, call, by) =>
-    isClaimed(forTenant(pool, tenant), call, by);
   const undo: UndoDeps = {
-    isClaimed: isClaimedUndo,
     before: (caller, call, path) => readBefore({ pool, sealer }, caller, call, path),
   };
   const keepBefore = createKeepBefore({ pool, sealer, files: machine.world.files });
-  return { tools: { undo, keepBefore }, extends: { reversals: { mayReverse: isClaimedUndo } } };
+  return {
+    tools: { undo, keepBefore },
+    mayReverse: (tenant, call, by) => isClaimed(forTenant(pool, tenant), call, by),
+  };
 }

@@ -165,6 +165,19 @@ export function readDocumentVersion(
       and revision = ${revision}`;
 }
 
+/** The version of the scope's own document that a call wrote. */
+export function readVersionOfCall(
+  pool: Pool,
+  { tenant, agent, user }: DocumentScope,
+  path: string,
+  call: string,
+): Promise<{ readonly revision: number; readonly text: string | null } | undefined> {
+  return readRow<{ revision: number; text: string | null }>(pool)`
+    select revision, text from document_versions
+    where tenant_id = ${tenant} and agent_key = ${agent} and user_id = ${user ?? ''} and path = ${path}
+      and call_id = ${`${tenant}/${call}`}`;
+}
+
 /**
  * Changes the scope's own document. Writers of one scope wait for each other. Safe to repeat for a call. @throws
  * Failure Conflict when `expected` is not its revision, InvalidInput beyond DOCUMENT_LIMITS

@@ -104,6 +104,8 @@ const REFUSED: readonly Work[] = [
   ['publish_skill', { path: '.' }],
   ['process', { action: 'poll', id: 'nothing' }],
   ['restore_file', { path: 'a.txt', call: 'nothing' }],
+  ['restore_memory', { path: 'MEMORY.md', call: 'nothing' }],
+  ['withdraw_task', { task: 'task_none.1', call: 'nothing' }],
   ['browser', { action: 'snapshot' }],
   ['read_video', { prompt: 'What is it?', path: 'nothing.mp4' }],
   ['canvas', { action: 'update', html: 'x' }],

@@ -3,7 +3,13 @@
  * permitted.
  */
 import { z } from 'zod';
-import { defineTool, type RunningCall, textField } from '#policy/define-tool.ts';
+import {
+  defineTool,
+  type MadeCall,
+  type Redirect,
+  type RunningCall,
+  textField,
+} from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { readAttachment } from '#activities/teams/team-attachment.ts';
 import { taskLines, taskText } from '#activities/teams/team-task-text.ts';
@@ -19,6 +25,7 @@ import {
   TASK_FILTERS,
   TASK_ORDERS,
   type TaskAction,
+  WITHDRAW_TASK,
 } from '#domain/team/team-task.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
@@ -68,6 +75,8 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
+const READS: ReadonlySet<unknown> = new Set(['list', 'get', 'search']);
+
 export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   name: 'team_tasks',
   description:
@@ -77,9 +86,11 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
   group: 'teams',
   // Each change has the call's id, so a repeat has no further effect.
   replay: 'idempotent',
+  onlyReads: ({ action }) => READS.has(action),
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, task_id, subject }) => [action, task_id ?? subject ?? ''].join(' ').trim(),
+  inverse,
   run: async ({ teams, files }, args, call) => {
     const membership = await teams.membership(call, args.team);
     if (typeof membership === 'string') return toolError('PermissionDenied', membership);
@@ -100,6 +111,13 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'teams' | 'files'>>({
     }
   },
 });
+
+/** A created task is cancelled; what a member has done with a task is work, and stays. */
+function inverse({ action }: Readonly<Record<string, unknown>>, made: MadeCall): Redirect | undefined {
+  const task = /^Task (\S+) created: /.exec(made.result)?.[1];
+  if (action !== 'create' || made.isUncertain || task === undefined) return undefined;
+  return { tool: WITHDRAW_TASK, args: { task, call: made.id } };
+}
 
 /** DE-6: work that no gate has judged is no result. */
 const JUDGED =

@@ -228,6 +228,7 @@ describe('CU custom tools at work', () => {
         sealer,
         egressSettings: {},
         documentWritten: [],
+        mayReverse: async () => false,
         guards: joinGuards([]),
         startGate: createStartGate(joinGuards([])),
         workspaceOf: () => ({ workspace, shows: 'user' }),

@@ -9,7 +9,13 @@ import type { UsedTools } from '#domain/policy/used-tools.ts';
 import { MEMORY_FILE, type MemoryActivities } from '../contract.ts';
 import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type DocumentText, readDocument, writeDocument } from '#store/files/document-store.ts';
+import {
+  type DocumentText,
+  readDocument,
+  readDocumentVersion,
+  readVersionOfCall,
+  writeDocument,
+} from '#store/files/document-store.ts';
 import { scopesToRecord } from '../store/conversation-store.ts';
 import { scopesToIndex } from '../store/memory-index-store.ts';
 import { startIndexing } from '../temporal.ts';
@@ -33,6 +39,11 @@ export interface Memory {
     content: string,
     mode: 'append' | 'overwrite',
   ): Promise<{ readonly revision: number }>;
+  /**
+   * Puts back what the document had before the call `of` wrote it, and returns it: null removes the document, undefined
+   * means that the call has not written it. Once for a caller. Throws Conflict when the document has changed since.
+   */
+  restore(caller: RunningCall, path: string, of: string): Promise<string | null | undefined>;
   /**
    * Stores a session's summary in place of an earlier one, as its own document, so that one removal undoes it. Does
    * nothing if the memory is full.
@@ -79,6 +90,27 @@ export function createMemoryActivities(
       });
       await startIndexing(reach, scope);
       return written;
+    },
+    async restore(caller, path, of) {
+      const scope = scopeOf(caller);
+      const written = await readVersionOfCall(pool, scope, path, of);
+      if (!written) return undefined;
+      // There is none before the first revision, and the newest ones are kept.
+      const before = await readDocumentVersion(pool, scope, path, written.revision - 1);
+      const { text = null, ...marks } = before ?? {};
+      await writeDocument(pool, scope, {
+        ...marks,
+        path,
+        author: `agent:${caller.agent}`,
+        call: caller.idempotencyKey,
+        by(seen) {
+          if ((seen ?? null) === text) return undefined;
+          if (seen !== written.text) throw new Failure('Conflict', `${path} has changed since`);
+          return text;
+        },
+      });
+      await startIndexing(reach, scope);
+      return text;
     },
     async remember(summarized, summary) {
       const { session, turn } = summarized;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { MemoryTools } from '../activities/memory-activities.ts';
 import { DOCUMENT_LIMITS } from '#domain/files/document.ts';
 import { Failure } from '#domain/errors.ts';
-import { MEMORY_FILE, memoryPath } from '../contract.ts';
+import { MEMORY_FILE, memoryPath, RESTORE_MEMORY } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
-import { defineTool } from '#policy/define-tool.ts';
+import { defineTool, type MadeCall, type Redirect } from '#policy/define-tool.ts';
 
 const input = z.object({
   content: z
@@ -37,6 +37,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
   input,
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ path, mode }) => `${mode} ${path}`,
+  inverse,
   forms: {
     clawft: {
       description: 'Write to MEMORY.md in append or overwrite mode.',
@@ -61,3 +62,13 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
     }
   },
 });
+
+/** A write whose result was lost may not have been made. */
+function inverse(
+  { path = MEMORY_FILE }: Readonly<Record<string, unknown>>,
+  { id, isUncertain }: MadeCall,
+): Redirect | undefined {
+  const known = memoryPath(String(path));
+  if (isUncertain || known === undefined) return undefined;
+  return { tool: RESTORE_MEMORY, args: { path: known, call: id } };
+}

@@ -12,7 +12,6 @@ import { defineTool, type RunningCall } from '#policy/define-tool.ts';
 import type { BeforeImage } from '../before-images.ts';
 
 export interface UndoDeps {
-  isClaimed(tenant: string, call: string, by: string): Promise<boolean>;
   before(
     caller: Pick<RunningCall, 'tenant' | 'sessionKey'>,
     call: string,
@@ -39,8 +38,6 @@ export const tool = defineTool<z.infer<typeof input>, Needs>({
   serial: true,
   run: ({ files, undo }, { path, call: of }, call) =>
     withFileProblems(async () => {
-      if (!(await undo.isClaimed(call.tenant, of, call.callId)))
-        return toolError('PermissionDenied', 'only `tempoclaw undo` restores files');
       const before = await undo.before(call, of, path);
       if (!before) return toolError('NotFound', `what ${path} had before that call was not kept`);
       const { content, after, read } = before;

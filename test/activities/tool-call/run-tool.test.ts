@@ -122,6 +122,7 @@ function stage(tool: Tool, claim: Claim, { deps, onRecord, next = claim }: Stage
     tools: {} as RunToolDeps['tools'],
     egressSettings: {},
     documentWritten: [],
+    mayReverse: () => Promise.resolve(false),
     workspaceOf: () => ({ workspace: '/nowhere', shows: 'user' }),
     sandbox: {},
     placeOf,
