@@ -288,4 +288,20 @@ describe('IN-7 operating in the console', { skip }, () => {
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
+
+  it('says nothing on the page of health of features that are not there', async () => {
+    const { page } = await open('health');
+    const absent = ['webhooks', 'channels', 'evidence'];
+    const body = JSON.stringify({ status: 404, title: 'NotFound', detail: 'nothing is here' });
+    const answers = absent.map(async (path) => {
+      await page.route(`**/v1/${path}`, (route) =>
+        route.fulfill({ status: 404, contentType: 'application/problem+json', body }),
+      );
+      const answer = await page.waitForResponse((response) => response.url().endsWith(`/v1/${path}`));
+      await answer.finished();
+    });
+    await Promise.all([page.reload(), ...answers]);
+    await sees(page, /workflow/);
+    assert.doesNotMatch(await page.locator('main').innerText(), /nothing is here|Deliveries|Anchors/);
+  });
 });

@@ -123,9 +123,11 @@ describe('IN-7 runs in the console', { skip }, () => {
       'write_file {"path":"notes.md","content":"One."}\nexec {"command":"sleep 5","background":true}\nthen\nexec {"command":"echo x >more.md"}\nthen\nEnd.',
     );
     const { page, complaints } = await open(`runs/${turn}?step=1`);
-    await sees(page, /Files changed\s+notes\.md, others that nobody knows/);
+    await sees(page, /Files changed\s+notes\.md, others are not known/);
     await row(page, /write_file/).click();
     await sees(page, /Files changed\s+notes\.md\n/);
+    await row(page, /sleep/).click();
+    await sees(page, /Files changed\s+not known\n/);
     assert.deepEqual(complaints, []);
     const later = await open(`runs/${turn}?step=2`);
     await sees(later.page, /Files changed\s+more\.md\n/);

@@ -1,7 +1,7 @@
 /** What runs, what waits, and what does not come through. */
 import { useEffect } from 'preact/hooks';
 import { may } from '../api/session.ts';
-import { AFTER_SESSIONS, useRequest } from '../api/use-request.ts';
+import { AFTER_SESSIONS, type Reading, useRequest } from '../api/use-request.ts';
 import { CopyAs } from '../components/copy-as.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { ExactText } from '../components/exact-text.tsx';
@@ -80,12 +80,19 @@ function Installation() {
   );
 }
 
+/** Whether the installation is built without the feature that serves it. */
+function isAbsent({ problem }: Reading<unknown>): boolean {
+  return problem.value?.status === 404;
+}
+
 /** Webhooks, mails and channels of the tenant. */
 function Deliveries() {
   const webhooks = useRequest('GET /v1/webhooks', {}, { everyMs: 10_000 });
   const channels = useRequest('GET /v1/channels', {}, { everyMs: 10_000 });
-  const failed = [webhooks, channels].find(({ problem }) => problem.value);
+  const present = [webhooks, channels].filter((reading) => !isAbsent(reading));
+  const failed = present.find(({ problem }) => problem.value);
   if (failed) return <Trouble reading={failed} />;
+  if (present.length === 0) return null;
   const all = [
     ...(webhooks.data.value?.data.map((hook) => ({ ...hook, name: hook.url })) ?? []),
     ...(channels.data.value?.data.map((channel) => ({ ...channel, name: channel.key })) ?? []),
@@ -113,6 +120,7 @@ function Deliveries() {
 /** Where the heads of the tenant's chain of evidence are kept. */
 function Anchors() {
   const reading = useRequest('GET /v1/evidence', {}, { everyMs: 10_000 });
+  if (isAbsent(reading)) return null;
   if (reading.problem.value) return <Trouble reading={reading} />;
   if (!reading.data.value) return null;
   const { anchors, entries } = reading.data.value;

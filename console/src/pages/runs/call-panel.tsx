@@ -81,12 +81,12 @@ export function CallPanel({ turn, call, record, work }: CallPanelProps) {
 /** Nothing where nothing was changed. */
 export function ChangedFiles({ calls }: { readonly calls: readonly Record[] }) {
   const known = new Set(calls.flatMap(({ changed_files: paths }) => paths ?? []));
-  const others = calls.some(({ changed_files: paths }) => paths === null) && 'others that nobody knows';
-  const words = [...known, others].filter(Boolean);
-  if (words.length === 0) return null;
+  const isIncomplete = calls.some(({ changed_files: paths }) => paths === null);
+  if (known.size === 0 && !isIncomplete) return null;
+  const rest = known.size === 0 ? 'not known' : 'others are not known';
   return (
     <Fact name="Files changed">
-      <ExactText text={words.join(', ')} />
+      <ExactText text={[...known, ...(isIncomplete ? [rest] : [])].join(', ')} />
     </Fact>
   );
 }
