@@ -22,6 +22,15 @@ export function isProject(folder: string): boolean {
   );
 }
 
+/** @throws CliError InvalidProject when nothing in it can be deployed, as in a folder that does not exist */
+export function requireProject(folder: string): void {
+  if (!isProject(folder))
+    throw new CliError(`${folder} has no agents/, tools/, skills/, schedules/, hooks/ or features/.`, {
+      code: 'InvalidProject',
+      remedy: 'Make a folder with: npx tempoclaw init my-agents',
+    });
+}
+
 /**
  * The working folder is the folder, whose installation is used, or started. Its agents, tools, skills and schedules are
  * deployed, as `deploy` does; not to an installation that an address names. @throws CliError InvalidProject with all that is wrong; NotStarted

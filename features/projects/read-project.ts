@@ -8,8 +8,8 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { agentCreateSchema } from '#domain/schema/agent.ts';
 import { isRecord } from '#domain/outside-value.ts';
-import { scheduleCreateSchema } from '#features/schedules/index.ts';
-import { readFolder, type SkillFile } from '#features/skills/index.ts';
+import { scheduleCreateSchema, timingProblem } from '#features/schedules/index.ts';
+import { readFolder, readPublished, type SkillFile } from '#features/skills/index.ts';
 
 export type ProjectAgent = z.output<typeof agentCreateSchema>;
 export type ProjectSchedule = z.output<typeof scheduleCreateSchema>;
@@ -49,7 +49,10 @@ export async function readProject(folder: string): Promise<Project> {
       problems.push(`skills/${name}: has no SKILL.md`);
       continue;
     }
-    skills.push({ name, files: await readFolder(resolve(folder, 'skills', name)) });
+    const files = await readFolder(resolve(folder, 'skills', name));
+    const problem = skillProblem(name, files);
+    if (problem === undefined) skills.push({ name, files });
+    else problems.push(`skills/${name}: ${problem}`);
   }
   return { agents, skills, schedules, problems };
 }
@@ -63,6 +66,13 @@ function namesIn(folder: string, ending: string | undefined): readonly string[] 
     .map(({ name }) => (ending === undefined ? name : name.slice(0, -ending.length)))
     .toSorted()
     .slice(0, MAX_FILES);
+}
+
+/** Secrets are left to the installation, which knows more of them. */
+function skillProblem(name: string, files: readonly SkillFile[]): string | undefined {
+  const tree = files.map(({ path, content }) => ({ path, bytes: Buffer.from(content, 'base64') }));
+  const read = readPublished(name, tree, () => false);
+  return read.ok ? undefined : read.problem;
 }
 
 interface Page {
@@ -84,6 +94,10 @@ function readPage(content: string): Page | string {
 }
 
 function agentOf(key: string, { fields, text }: Page): ProjectAgent | string {
+  if (fields['key'] !== undefined && fields['key'] !== key)
+    return `key is ${JSON.stringify(fields['key'])}; the name of the file is the key`;
+  if (fields['instructions'] !== undefined && text !== '')
+    return 'instructions are there twice: in the front matter and below it';
   const instructions = text === '' ? {} : { instructions: text };
   return parsedBy(agentCreateSchema, { key, ...fields, ...instructions });
 }
@@ -98,7 +112,21 @@ function scheduleOf(name: string, { fields, text }: Page): ProjectSchedule | str
   ].filter((timing) => timing !== false);
   if (timings.length !== 1) return 'needs one of cron, every and at';
   const deliver = rest['session'] === undefined ? {} : { deliver: 'session' };
-  return parsedBy(scheduleCreateSchema, { name, message: text, schedule: timings[0], ...deliver, ...rest });
+  if (rest['name'] !== undefined && rest['name'] !== name)
+    return `name is ${JSON.stringify(rest['name'])}; the name of the file is the name`;
+  if (rest['message'] !== undefined && text !== '')
+    return 'message is there twice: in the front matter and below it';
+  const message = text === '' ? {} : { message: text };
+  const read = parsedBy(scheduleCreateSchema, {
+    name,
+    schedule: timings[0],
+    ...deliver,
+    ...rest,
+    ...message,
+  });
+  // The time of another kind may be over, as that of a schedule that has run.
+  if (typeof read === 'string' || read.schedule.kind !== 'cron') return read;
+  return timingProblem(read.schedule, new Date()) ?? read;
 }
 
 function parsedBy<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | string {

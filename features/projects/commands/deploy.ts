@@ -1,4 +1,5 @@
 /** Implements `tempoclaw deploy`: shows how an installation differs from a folder, and makes it the same. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isAgreed } from '#cli/agree.ts';
 import { CliError } from '#cli/cli-error.ts';
@@ -6,6 +7,7 @@ import { type ApiOptions, type CommandContext, createContext, wholeNumber } from
 import { type Output, printJson } from '#cli/output.ts';
 import { hostNameOf, registerTools } from '#features/code-tools/index.ts';
 import { type Change, planCode, planProject } from '../plan.ts';
+import { requireProject } from '../open-folder.ts';
 import { readProject } from '../read-project.ts';
 import { withCodeHooks } from '../code-hooks.ts';
 import { requireOwnFeatures } from '../own-features.ts';
@@ -27,6 +29,7 @@ export function register(deploy: Command): void {
 }
 
 async function run(folder: string, options: DeployOptions): Promise<void> {
+  requireProject(resolve(folder));
   const context = createContext(options);
   const { client, out, json } = context;
   const { rollout: share } = options;
@@ -72,7 +75,16 @@ export function printPlan(out: Output, changes: readonly Change[]): void {
   if (changes.length === 0) out.line('Nothing differs.');
 }
 
-/** One after the other, so that an error names the first that failed. Safe to repeat. */
+/** One after the other. Safe to repeat. @throws CliError that names the first that failed */
 export async function applyChanges(changes: readonly Change[]): Promise<void> {
-  for (const { apply } of changes) await apply?.();
+  for (const { kind, name, apply } of changes)
+    await apply?.().catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      const { message, code, exitCode, remedy } = error;
+      throw new CliError(`${kind} ${name}: ${message}`, {
+        code,
+        exitCode,
+        ...(remedy !== undefined && { remedy }),
+      });
+    });
 }

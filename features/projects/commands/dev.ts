@@ -6,7 +6,6 @@ import { join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Command } from 'commander';
-import { CliError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
 import type { Output } from '#cli/output.ts';
 import {
@@ -20,7 +19,7 @@ import { type CodeHookDefinition, hasCode, hostNameOf } from '#features/code-too
 import { oneAtATime } from '#domain/async/one-at-a-time.ts';
 import { withTimeout } from '#domain/async/with-timeout.ts';
 import { withCodeHooks } from '../code-hooks.ts';
-import { isProject } from '../open-folder.ts';
+import { requireProject } from '../open-folder.ts';
 import { hasFeatures, readOwnFeatures, requireOwnFeatures } from '../own-features.ts';
 import { planProject } from '../plan.ts';
 import { readProject } from '../read-project.ts';
@@ -47,11 +46,7 @@ const SERVE_MS = 60_000;
 async function run(folder: string, flags: ApiOptions): Promise<void> {
   const path = resolve(folder);
   const options = { ...flags, ...(flags.stateDir !== undefined && { stateDir: resolve(flags.stateDir) }) };
-  if (!isProject(path))
-    throw new CliError(`${path} has no agents/, tools/, skills/, schedules/, hooks/ or features/.`, {
-      code: 'InvalidProject',
-      remedy: 'Make a folder with: npx tempoclaw init my-agents',
-    });
+  requireProject(path);
   process.chdir(path);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

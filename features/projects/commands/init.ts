@@ -13,6 +13,25 @@ export function register(init: Command): void {
 
 function run(folder: string): void {
   const path = resolve(folder);
+  let names: readonly string[];
+  try {
+    names = makeFiles(path);
+  } catch (error) {
+    // A file of that name, or no right to write there.
+    const isOfSystem = error instanceof Error && 'syscall' in error;
+    if (!isOfSystem) throw error;
+    throw new CliError(`${path} cannot be made: ${error.message}`, {
+      code: 'NotMade',
+      remedy: 'Name a new folder, where you may write.',
+    });
+  }
+  const out = createOutput(process.stdout);
+  for (const name of names) out.line(`+ ${join(folder, name)}`);
+  out.line(`Next: npx tempoclaw dev ${folder}`);
+}
+
+/** Returns the names of the files. @throws CliError when there are others */
+function makeFiles(path: string): readonly string[] {
   const found = existsSync(path) ? readdirSync(path).filter((name) => name !== '.git') : [];
   if (found.length > 0)
     throw new CliError(`${path} is not empty: it has ${found.slice(0, 3).join(', ')}.`, {
@@ -24,7 +43,5 @@ function run(folder: string): void {
     mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), text);
   }
-  const out = createOutput(process.stdout);
-  for (const name of Object.keys(files)) out.line(`+ ${join(folder, name)}`);
-  out.line(`Next: npx tempoclaw dev ${folder}`);
+  return Object.keys(files);
 }

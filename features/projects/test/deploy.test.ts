@@ -53,6 +53,28 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
     assert.match(again.stderr, /is not empty/);
   });
 
+  it('refuse a folder that cannot be made, or has nothing to deploy, as one with a wrong name', async () => {
+    const file = join(parent, 'file');
+    writeFileSync(file, '');
+    for (const name of [file, join(file, 'below')]) {
+      const made = await cli('init', name);
+      assert.equal(made.code, 1);
+      assert.match(made.stderr, /cannot be made: ENOTDIR/);
+      assert.doesNotMatch(made.stderr, / at /);
+    }
+    const none = await cli('deploy', join(parent, 'none'), '--yes');
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /none has no agents\//);
+  });
+
+  it('name what could not be changed', async () => {
+    mkdirSync(join(parent, 'late/schedules'), { recursive: true });
+    writeFileSync(join(parent, 'late/schedules/over.md'), '---\nat: 2020-01-01T00:00:00Z\n---\nx');
+    const { code, stderr } = await cli('deploy', join(parent, 'late'), '--yes');
+    assert.equal(code, 1);
+    assert.match(stderr, /schedule over: at: 2020-01-01T00:00:00.* is over/);
+  });
+
   it('show what would change, and change it once', async () => {
     const all = ['create tool refund', 'create skill refunds', 'create agent shop'];
     assert.deepEqual(await deployed('--plan'), { words: all, applied: false });

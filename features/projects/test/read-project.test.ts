@@ -69,6 +69,16 @@ describe('IN-12 a folder of agents', () => {
     'agents/A B.md': ['---\nmodel: x/y\n---\n', /^agents\/A B\.md: key/],
     'schedules/none.md': ['---\nagent: a\n---\nx', /^schedules\/none\.md: needs one of cron, every and at/],
     'schedules/two.md': ['---\nevery: 60\ncron: "* * * * *"\n---\nx', /^schedules\/two\.md: needs one/],
+    'agents/other.md': ['---\nkey: shop\nmodel: x/y\n---\n', /^agents\/other\.md: key is "shop"/],
+    'agents/twice.md': ['---\nmodel: x/y\ninstructions: A\n---\nB', /^agents\/twice\.md: .* twice/],
+    'schedules/other.md': ['---\nname: report\nevery: 60\n---\nx', /^schedules\/other\.md: name is "report"/],
+    'schedules/twice.md': ['---\nmessage: A\nevery: 60\n---\nB', /^schedules\/twice\.md: .* twice/],
+    'schedules/cron.md': ['---\ncron: often\n---\nx', /^schedules\/cron\.md: expr: "often" has 1 fields/],
+    'schedules/zone.md': [
+      '---\ncron: 0 9 * * *\nzone: Mars\n---\nx',
+      /^schedules\/zone\.md: tz: unknown time zone/,
+    ],
+    'skills/other/SKILL.md': ['---\nname: x\ndescription: y\n---\n', /^skills\/other: SKILL\.md is named x/],
     'skills/empty/notes.md': ['x', /^skills\/empty: has no SKILL\.md/],
   };
   for (const [file, [text, words]] of Object.entries(wrong))
