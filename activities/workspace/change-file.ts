@@ -39,7 +39,11 @@ export function createFileChanges(
               const there = await lookAt(folder, name);
               written = { bytes: Number(there.size), version: versionOf(there) };
             });
-          const { created } = await replaceFile(folder, name, bytes, scope.idempotencyKey, path, { last });
+          const { isProgram, idempotencyKey } = scope;
+          const { created } = await replaceFile(folder, name, bytes, idempotencyKey, path, {
+            last,
+            isProgram,
+          });
           return { created, ...written };
         });
       });

@@ -21,6 +21,8 @@ export interface FileScope {
   readonly origins?: FileOrigins | undefined;
   /** The path of the workspace in a sandbox, when it differs. */
   readonly mount?: string;
+  /** Written files are programs, which commands may start. */
+  readonly isProgram?: boolean;
   /** Aborts the wait for a workspace that another worker has. */
   readonly signal?: AbortSignal;
   /** For a workspace that follows the work: records changes, and the journal that follows too. */

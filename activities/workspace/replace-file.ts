@@ -8,6 +8,7 @@ import { ownAs } from './own-as.ts';
 
 const PREFIX = '.tempoclaw-';
 const SUFFIX = '.tmp';
+const PROGRAM = 0o755;
 
 /** Recognizes our own temporary files, which a killed worker may leave; they are never listed. */
 export function isTemporary(name: string): boolean {
@@ -29,11 +30,20 @@ export async function replaceFile(
   key: string,
   requestedPath: string,
   /**
-   * `mode` is for a copy that can be written again: it sets this mode and does not wait for the disk. `last` wraps the
+   * `mode` is for a copy that can be written again: it sets this mode and does not wait for the disk. `isProgram` makes
+   * a file that can be started. `last` wraps the
    * last check of the old file and the rename, during which nobody else changes it. It may throw, and then nothing is
    * changed.
    */
-  { mode, last = (put) => put() }: { readonly mode?: number; readonly last?: LastStep } = {},
+  {
+    mode,
+    isProgram,
+    last = (put) => put(),
+  }: {
+    readonly mode?: number;
+    readonly isProgram?: boolean | undefined;
+    readonly last?: LastStep;
+  } = {},
 ): Promise<{ created: boolean }> {
   const old = await existing(folder, name, requestedPath);
   const temporary = temporaryName(`${key}\0${name}`);
@@ -43,6 +53,7 @@ export async function replaceFile(
       await file.writeFile(content);
       await ownAs(file, old ?? (await stat(folder.at(''))));
       if (mode !== undefined) await file.chmod(mode);
+      else if (isProgram) await file.chmod(PROGRAM);
       else if (old !== undefined) await file.chmod(old.mode & 0o7777);
       if (mode === undefined) await file.sync();
     } finally {

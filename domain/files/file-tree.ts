@@ -5,6 +5,7 @@ export const TREE_LIMITS = {
   fileBytes: 1_048_576,
   /** Bytes of all files together. */
   bytes: 4_194_304,
+  /** Folders above a file. */
   depth: 6,
   /** Characters of a path. */
   path: 200,
@@ -22,7 +23,7 @@ export interface TreeFile {
 export function treePathProblem(path: string): string | undefined {
   const parts = path.split('/');
   if (path.length > TREE_LIMITS.path) return `has more than ${TREE_LIMITS.path} characters`;
-  if (parts.length > TREE_LIMITS.depth) return `is more than ${TREE_LIMITS.depth} folders deep`;
+  if (parts.length - 1 > TREE_LIMITS.depth) return `is more than ${TREE_LIMITS.depth} folders deep`;
   if (parts.some((part) => part === '' || part.startsWith('.')))
     return 'must be relative, without empty parts and names that begin with a dot';
   return /[\0-\x1f\x7f\\]/.test(path) ? 'has a control character or a backslash' : undefined;

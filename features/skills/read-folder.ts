@@ -23,7 +23,7 @@ export async function readFolder(folder: string): Promise<SkillFile[]> {
       const found = join(at, name);
       const path = relative(folder, found).replaceAll('\\', '/');
       const stat = await lstat(found);
-      if (stat.isDirectory() && path.split('/').length < SKILL_LIMITS.depth) {
+      if (stat.isDirectory() && path.split('/').length <= SKILL_LIMITS.depth) {
         await below(found);
         continue;
       }

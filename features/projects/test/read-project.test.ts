@@ -60,6 +60,17 @@ describe('IN-12 a folder of agents', () => {
     assert.deepEqual([agents.length, skills.length, problems], [1, 1, []]);
   });
 
+  it('has files of skills that are six folders deep', async () => {
+    const { skills } = await projectOf({
+      'skills/deep/SKILL.md': '---\nname: deep\ndescription: How\n---\n',
+      'skills/deep/1/2/3/4/5/6/most.txt': 'six',
+    });
+    assert.deepEqual(
+      skills.flatMap(({ files }) => files.map(({ path }) => path)),
+      ['1/2/3/4/5/6/most.txt', 'SKILL.md'],
+    );
+  });
+
   const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
     'agents/plain.md': ['You help.', /^agents\/plain\.md:1: must begin with front matter/],
     'agents/open.md': ['---\nmodel: x/y\n', /^agents\/open\.md:1: must begin/],

@@ -161,7 +161,8 @@ export function createSkills(
       const input = { ...call, origins: undefined };
       const leave = await files.keep?.(call);
       try {
-        for (const { path, bytes } of found) await files.write(input, `${folder}/${path}`, bytes);
+        for (const { path, bytes } of found)
+          await files.write({ ...input, isProgram: isScript(bytes) }, `${folder}/${path}`, bytes);
       } finally {
         await leave?.();
       }
@@ -178,6 +179,11 @@ export function createSkills(
     readFolder: (call, path) => readTree(files, call, path),
     publish: (tenant, skill) => publishSkill(forTenant(pool, tenant), skill),
   };
+}
+
+/** Published files have no modes; a script says by its first line that it can be started. */
+function isScript(bytes: Buffer): boolean {
+  return bytes.subarray(0, 2).toString('latin1') === '#!';
 }
 
 interface Published {

@@ -40,6 +40,29 @@ describe('TL use_skill and publish_skill', () => {
     );
   });
 
+  it('puts scripts that begin with #! there so that commands can start them', async () => {
+    await skills.write('main', 'skills/starts/SKILL.md', skillText('starts'));
+    await skills.write('main', 'skills/starts/run.sh', '#!/bin/sh\necho "it runs"\n');
+    const { calls } = await skills.turn(
+      'publish_skill {"path":"skills/starts"}\nthen\nuse_skill {"name":"starts"}\nthen\nexec {"command":".skills/starts@1/run.sh; test -x .skills/starts@1/SKILL.md || echo plain"}',
+    );
+    assert.match(calls[2]?.result ?? '', /it runs\nplain/);
+  });
+
+  it('publishes files that are six folders deep, and no deeper ones', async () => {
+    await skills.write('main', 'skills/deep/SKILL.md', skillText('deep'));
+    await skills.write('main', 'skills/deep/1/2/3/4/5/6/most.txt', 'six');
+    assert.match(
+      (await skills.one('publish_skill {"path":"skills/deep"}')).result ?? '',
+      /^deep is published as version 1/,
+    );
+    await skills.write('main', 'skills/deep/1/2/3/4/5/6/7/more.txt', 'seven');
+    assert.match(
+      (await skills.one('publish_skill {"path":"skills/deep"}')).result ?? '',
+      /more\.txt is more than 6 folders deep/,
+    );
+  });
+
   it('puts back what an agent has made of an unpacked folder, and follows no link in it', async () => {
     await skills.write('main', '.skills/house/scripts/word.txt', 'a forgery');
     assert.equal((await skills.one('use_skill {"name":"house"}')).ok, true);
