@@ -20,7 +20,7 @@ export function memoryPath(value: string): string | undefined {
   const path = value.replace(/^(?:\.?\/)+/, '');
   const parts = path.split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..' && !/\p{C}/u.test(part));
-  if (!isPlain || path.length > DOCUMENT_LIMITS.path || !path.endsWith('.md')) return undefined;
+  if (!isPlain || path.length > DOCUMENT_LIMITS.path) return undefined;
   return documentKind(path) === 'memory' ? path : undefined;
 }
 

@@ -215,8 +215,17 @@ export async function changeDocument(
   const { outside = seen?.outside ?? false } = change;
   const before = change.outside === undefined ? seen?.read : undefined;
   const read = outside ? { ...before, ...(change.read ?? FROM_OUTSIDE) } : {};
+  if (newest.removed && text !== null) await refuseNested(tx, scope, change.path);
   await save(tx, scope, { ...change, outside, read }, text, revision);
   return { done: false, revision };
+}
+
+/** Workspaces show documents as files, and a file cannot also be a folder. @throws Failure InvalidInput */
+async function refuseNested(tx: Transaction, scope: DocumentScope, path: string): Promise<void> {
+  const other = await readRow<{ path: string }>(tx)`
+    select path from ${seenBy(scope)} where starts_with(${path}, path || '/') or starts_with(path, ${`${path}/`}) limit 1`;
+  if (other)
+    throw new Failure('InvalidInput', `there is ${other.path}: ${path} would make a file also a folder`);
 }
 
 async function newestVersion(

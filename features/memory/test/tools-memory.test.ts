@@ -74,10 +74,31 @@ describe('TL memory by words', () => {
     );
   });
 
+  it('memory_get reads a file below memory/ that is no Markdown', async () => {
+    await call(stack, 'write_file', { path: 'memory/list.txt', content: 'one' }, 'dan');
+    assert.equal(await call(stack, 'memory_get', { path: 'memory/list.txt' }, 'dan'), 'one');
+  });
+
+  it('refuses a document that would make another one a folder', async () => {
+    await call(stack, 'memory_write', { path: 'memory/kitchen.md', content: 'x' }, 'dan');
+    const nested = 'memory/kitchen.md/tap.md';
+    assert.match(
+      await call(stack, 'memory_write', { path: nested, content: 'x' }, 'dan'),
+      /^InvalidArgs: there is memory\/kitchen\.md/,
+    );
+    assert.match(await call(stack, 'write_file', { path: nested, content: 'x' }, 'dan'), /would make a file/);
+    await call(stack, 'memory_write', { path: 'memory/house/tap.md', content: 'It drips.' }, 'dan');
+    const name = encodeURIComponent('memory/house');
+    const put = await stack.ask('PUT', `/v1/agents/main/files/${name}?user=dan`, { body: { text: 'x' } });
+    assert.equal(put.status, 400);
+  });
+
   it('refuses what is no path of memory, a line past the end, and more than a document holds', async () => {
     for (const path of ['notes.md', 'memory/../SOUL.md', 'memory/x.txt', 'memory//x.md', '/etc/passwd'])
       assert.match(await call(stack, 'memory_write', { content: 'x', path }), /^InvalidPath/, path);
     assert.match(await call(stack, 'memory_get', { path: 'memory/none.md' }), /^NotFound/);
+    for (const path of ['notes.md', 'memory/../SOUL.md', 'memory', '/etc/passwd'])
+      assert.match(await call(stack, 'memory_get', { path }), /^InvalidPath/, path);
     assert.match(
       await call(stack, 'memory_get', { path: 'memory/kitchen.md', from: 99 }, 'ann'),
       /^InvalidArgs.*has 3 lines/,

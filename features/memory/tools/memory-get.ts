@@ -24,7 +24,12 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
   summary: ({ path }) => path,
   run: async ({ memory }, { path, from, lines }, call) => {
     const known = memoryPath(path);
-    const document = known === undefined ? undefined : await memory.read(call, known);
+    if (known === undefined)
+      return toolError(
+        'InvalidPath',
+        `${path} is no path of memory: name MEMORY.md, or a path below memory/`,
+      );
+    const document = await memory.read(call, known);
     if (!document)
       return toolError('NotFound', `there is no ${path} in memory; memory_search says what there is`);
     const all = document.text.split('\n');

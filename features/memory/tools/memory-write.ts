@@ -47,7 +47,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<MemoryTools, 'memory'
   serial: true,
   run: async ({ memory }, { content, mode, path }, call) => {
     const known = memoryPath(path);
-    if (known === undefined)
+    if (known?.endsWith('.md') !== true)
       return toolError(
         'InvalidPath',
         `${path} is no document of memory: write to MEMORY.md, or to a path below memory/ that ends in .md`,
