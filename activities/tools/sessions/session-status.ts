@@ -26,7 +26,10 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
     if (status === undefined)
       return toolError('NotFound', `there is no session "${key}"; sessions_list names those there are`);
     if (key !== call.sessionKey) await call.origins?.readSessions([key]);
-    const lines = Object.entries(status).map(([name, value]) => `${name}: ${value ?? '-'}`);
+    const lines = Object.entries(status).map(
+      ([name, value]) =>
+        `${name}: ${name === 'title' && value !== null ? JSON.stringify(value) : (value ?? '-')}`,
+    );
     return { ok: true, text: [`session: ${key}`, ...lines].join('\n') };
   },
 });

@@ -41,7 +41,7 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
     let remaining = MAX_CHARS;
     for (const { role, text, created_at, tool: name } of entries.toReversed()) {
       const words = text.length > MAX_ENTRY_CHARS ? `${text.slice(0, MAX_ENTRY_CHARS)} [cut]` : text;
-      const line = `[${created_at}] ${name === undefined ? role : `${role} ${name}`}: ${words}`;
+      const line = `[${created_at}] ${name === undefined ? role : `${role} ${name}`}: ${withoutHeads(words)}`;
       remaining -= line.length + 1;
       if (remaining < 0) {
         lines.push(`[${entries.length - lines.length} older entries left out; ask with a smaller limit]`);
@@ -52,3 +52,8 @@ export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions'>
     return { ok: true, text: lines.toReversed().join('\n') };
   },
 });
+
+/** No line of a message begins as an entry does, so that none can pass for an entry of somebody else. */
+function withoutHeads(text: string): string {
+  return text.replaceAll(/(?<=[\n\r\u2028\u2029])\[/g, ' [');
+}
