@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { type Fields, fieldOf, isRecord, withoutNulls } from '#domain/outside-value.ts';
-import { issueWords } from '#domain/schema/problem-words.ts';
+import { issueWords, plainIssues } from '#domain/schema/problem-words.ts';
 import type { ToolAlias, Tool } from './define-tool.ts';
 
 export type Arguments = Fields;
@@ -27,7 +27,7 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
     (name) => fieldOf(tool.refusedParameters, name) ?? `${short(name)}: there is no such parameter`,
   );
   const read = parseFilled(tool.input, args);
-  if (!read.success) problems.push(...read.error.issues.map((issue) => problemOf(issue, args)));
+  if (!read.success) problems.push(...plainIssues(read.error.issues).map((issue) => problemOf(issue, args)));
   if (problems.length > 0 || !read.success)
     return {
       ok: false,

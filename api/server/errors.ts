@@ -1,5 +1,5 @@
 /** Maps every error to application/problem+json (RFC 9457) with a code of domain/errors.ts. */
-import { plainWords } from '#domain/schema/problem-words.ts';
+import { plainWords, withoutSizes } from '#domain/schema/problem-words.ts';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors, isResponseSerializationError } from 'fastify-type-provider-zod';
 import { isTransient } from '#store/postgres/pool.ts';
@@ -86,6 +86,8 @@ function internal(): Failure {
 
 interface Issue {
   readonly instancePath: string;
+  /** What kind of problem it is, as the library names it. */
+  readonly keyword?: string;
   readonly message?: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
@@ -101,8 +103,12 @@ function invalid(
   error: Pick<FastifyError, 'validationContext'> & { readonly validation: readonly Issue[] },
 ): Failure {
   const where = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'body');
-  const errors = error.validation
-    .flatMap(ofMeantShape)
+  const issues = withoutSizes(
+    error.validation.flatMap(ofMeantShape),
+    ({ instancePath }) => instancePath,
+    ({ keyword }) => keyword === 'invalid_type',
+  );
+  const errors = issues
     .flatMap((issue) =>
       fieldsOf(issue).map((path) => ({
         pointer: `${where}${path}`.slice(0, 300),

@@ -34,7 +34,7 @@ const notes = defineResource(
     sendNote: action('send')({
       scope: 'run',
       summary: 'Send',
-      body: z.object({ to: z.string() }),
+      body: z.object({ to: z.string().min(1) }),
       answer: z.object({ sent: z.int() }),
     }),
     printNote: action('print')({
@@ -149,6 +149,9 @@ describe('IN-1 the routes of a definition', () => {
     assert.deepEqual([printed.statusCode, printed.json()], [200, { printed: 1 }]);
     const sent = await ask('POST', '/v1/notes/first/send');
     assert.deepEqual([sent.statusCode, sent.json().errors[0].pointer], [400, 'body/to']);
+    assert.deepEqual((await ask('POST', '/v1/notes/first/send', { to: [] })).json().errors, [
+      { pointer: 'body/to', message: 'Invalid input: expected string, received array' },
+    ]);
   });
 
   it('what is not there and what cannot be a key get one 404, whatever is wrong with the body', async () => {

@@ -127,3 +127,15 @@ describe('MC-1 what models fill in without meaning it', () => {
     assert.deepEqual(read({ properties }, { a: 'none' }, false), { a: 'none' });
   });
 });
+
+describe('EX-1 what is wrong with an argument', () => {
+  test('a value of a wrong type has no size', () => {
+    const input = z.object({ paths: z.array(z.string()).max(2), words: z.string().min(1) });
+    const tool = { name: 't', input } as unknown as Tool;
+    assert.deepEqual(readArguments(tool, undefined, { paths: 'i.png', words: [] }), {
+      ok: false,
+      message:
+        'paths: Invalid input: expected array, received string; words: Invalid input: expected string, received array. Parameters of t: paths, words',
+    });
+  });
+});
