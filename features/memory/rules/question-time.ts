@@ -89,5 +89,7 @@ function monthOf(name: string | undefined): number {
 function spanOf(year: string | undefined, month: number, day: string | undefined): DateSpan | undefined {
   const first = Date.UTC(Number(year), month, day === undefined ? 1 : Number(day));
   const to = day === undefined ? Date.UTC(Number(year), month + 1, 1) : first + 86_400_000;
-  return month >= 0 && month < 12 && !Number.isNaN(first) ? { from: first, to } : undefined;
+  // The 30 of February would be a day of March.
+  const isDay = day === undefined || new Date(first).getUTCDate() === Number(day);
+  return month >= 0 && month < 12 && isDay ? { from: first, to } : undefined;
 }

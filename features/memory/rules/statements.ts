@@ -76,7 +76,7 @@ export function addStatements(
     // A statement about an earlier time, such as where somebody lived before, ends no later one.
     const later = others.find(({ from }) => from > one.from);
     if (later) {
-      ended.unshift({ ...one, to: later.from });
+      insertEnded(ended, one, later.from);
       continue;
     }
     for (const other of others) {
@@ -93,6 +93,19 @@ export function addStatements(
     '',
   ].join('\n');
   return text === document ? undefined : text;
+}
+
+/** Puts a statement about an earlier time between those that held before and after it. */
+function insertEnded(ended: KeptStatement[], one: Statement, later: string): void {
+  const others = ended.filter(({ about }) => keyOf(about) === keyOf(one.about));
+  const isKnown = ({ from, to = later }: KeptStatement): boolean => from <= one.from && one.from < to;
+  if (others.some((other) => isSame(other, one) && isKnown(other))) return;
+  const [to = later] = others
+    .map(({ from }) => from)
+    .filter((from) => from > one.from)
+    .toSorted();
+  for (const other of others.filter(isKnown)) ended[ended.indexOf(other)] = { ...other, to: one.from };
+  ended.unshift({ ...one, to });
 }
 
 /** Statements that hold, the newest first. */

@@ -59,7 +59,9 @@ describe('TL memory_search: words of the index', () => {
     assert.equal(questionTime('Where was it by the end of October?', NOW).until, Date.UTC(2025, 10, 1));
     assert.equal(questionTime('What may we do?', NOW).until, Infinity);
     assert.equal(dateIn('on 3rd of March, 2026')?.from, Date.UTC(2026, 2, 3));
-    assert.equal(dateIn('memory/2026-13-40.md'), undefined);
+    for (const none of ['memory/2026-13-40.md', '2026-02-30', '2026-01-00', '31 April 2026', 'March 0, 2026'])
+      assert.equal(dateIn(none), undefined, none);
+    assert.equal(dateIn('2028-02-29')?.from, Date.UTC(2028, 1, 29));
   });
 
   it('a question about what was before something is the question and that', () => {

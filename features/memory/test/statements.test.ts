@@ -66,6 +66,23 @@ describe('VF-2 statements', () => {
     );
   });
 
+  test('that are read late take their place among the ended ones', () => {
+    const changed = add(first, say('Ann’s doctor is Dr Moreau', '2026-11-25'));
+    const times = (text: string): string[] =>
+      lines(text).map((line) => line.replace(/^- (.*): Ann’s doctor is (Dr \w+) .*/, '$2 $1'));
+    assert.deepEqual(times(add(changed, say('Ann’s doctor is Dr Old', '2020-01-01'))), [
+      'Dr Moreau since 2026-11-25',
+      'Dr Old 2020-01-01 to 2026-03-02',
+      'Dr Bell 2026-03-02 to 2026-11-25',
+    ]);
+    assert.deepEqual(times(add(changed, say('Ann’s doctor is Dr Fox', '2026-07-01'))), [
+      'Dr Moreau since 2026-11-25',
+      'Dr Fox 2026-07-01 to 2026-11-25',
+      'Dr Bell 2026-03-02 to 2026-07-01',
+    ]);
+    assert.equal(addStatements(changed, [say('Ann’s doctor is Dr Bell', '2026-07-01')]), undefined);
+  });
+
   test('of an earlier time end nothing, and several hold beside each other where they may', () => {
     const earlier = add(first, say('Ann’s doctor is Dr Old', '2020-01-01'));
     assert.match(earlier, /since 2026-03-02: Ann’s doctor is Dr Bell/);
