@@ -37,17 +37,21 @@ export function readArguments(tool: Tool, alias: ToolAlias | undefined, raw: unk
 }
 
 /**
- * Models write an empty text for a parameter that they leave out. Where the schema takes none, it is removed from `args`
- * if the parameter is optional.
+ * Models write an empty text or list for a parameter that they leave out. Where the schema takes none, it is removed from
+ * `args` if the parameter is optional.
  */
 function parseFilled(schema: z.ZodType, args: Record<string, unknown>): z.ZodSafeParseResult<unknown> {
   const read = schema.safeParse(args);
   if (read.success) return read;
   const { required } = shapeOf(schema);
   const names = read.error.issues.map(({ path }) => String(path[0] ?? ''));
-  const empty = names.filter((name) => fieldOf(args, name) === '' && !required.has(name));
+  const empty = names.filter((name) => isEmpty(fieldOf(args, name)) && !required.has(name));
   for (const name of empty) delete args[name];
   return empty.length > 0 ? schema.safeParse(args) : read;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /** The arguments under the tool's own names, and the names that are no parameters. */

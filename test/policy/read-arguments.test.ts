@@ -129,6 +129,18 @@ describe('MC-1 what models fill in without meaning it', () => {
 });
 
 describe('EX-1 what is wrong with an argument', () => {
+  test('an empty text or list counts as absent where a parameter takes none', () => {
+    const input = z.object({
+      paths: z.array(z.string()).min(1).optional(),
+      type: z.string().min(1).optional(),
+      words: z.string(),
+      all: z.array(z.string()).optional(),
+    });
+    const tool = { name: 't', input } as unknown as Tool;
+    const result = readArguments(tool, undefined, { paths: [], type: '', words: '', all: [] });
+    assert.deepEqual(result.ok && result.input, { words: '', all: [] });
+  });
+
   test('a value of a wrong type has no size', () => {
     const input = z.object({ paths: z.array(z.string()).max(2), words: z.string().min(1) });
     const tool = { name: 't', input } as unknown as Tool;

@@ -60,7 +60,13 @@ describe('TL sessions_send', () => {
       await ask('here', send({ label: 'holiday', message: 'x' })),
       /^InvalidArgs: "holiday" fits several sessions: twin, there/,
     );
-    assert.match(await ask('here', send({ message: 'x' })), /^InvalidArgs: session_key or label is required/);
+    // An empty label is a part of each title.
+    for (const more of [{}, { label: '' }, { session_key: '', label: '' }])
+      assert.match(
+        await ask('here', send({ message: 'x', ...more })),
+        /^InvalidArgs: session_key or label is required/,
+      );
+    assert.match(await ask('here', send({ message: 'x', session_key: '', label: 'again' })), /^Sent to twin/);
     assert.equal((await live.turns('theirs')).length, 1);
   });
 

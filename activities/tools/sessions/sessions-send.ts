@@ -7,8 +7,8 @@ import { toolError } from '#domain/tool.ts';
 
 const input = z.object({
   message: z.string().min(1).max(100_000).describe('What to say there'),
-  session_key: textField(200, 'Key of the session, as sessions_list gives it').optional(),
-  label: textField(200, 'In place of the key: the title of the session, or a part of it').optional(),
+  session_key: textField(200, 'Key of the session, as sessions_list gives it').min(1).optional(),
+  label: textField(200, 'In place of the key: the title of the session, or a part of it').min(1).optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'sessions' | 'sendToSession'>>({

@@ -17,7 +17,7 @@ const input = z.object({
     ),
   to: textField(64, 'send: key of the teammate').optional(),
   text: textField(TEAM_LIMITS.text, 'send, broadcast: what to say').optional(),
-  team: textField(64, 'Which team, when you are in several').optional(),
+  team: textField(64, 'Which team, when you are in several').min(1).optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, Pick<ToolDeps, 'teams'>>({

@@ -37,8 +37,8 @@ const input = z.object({
       error: (issue) => `unknown action: ${String(issue.input)} (use ${ACTIONS.join(', ')})`,
     })
     .describe('What to do with the board or a task'),
-  task_id: textField(128, 'The task, as list gives it: task_TEAM.7, or 7').optional(),
-  team: textField(64, 'Which team, when you are in several').optional(),
+  task_id: textField(128, 'The task, as list gives it: task_TEAM.7, or 7').min(1).optional(),
+  team: textField(64, 'Which team, when you are in several').min(1).optional(),
   subject: textField(TEAM_LIMITS.subject, 'create, update: one thing, in a few words').optional(),
   description: textField(
     TEAM_LIMITS.description,
@@ -68,7 +68,7 @@ const input = z.object({
   percent: z.number().min(0).max(100).optional().describe('progress: 0 to 100'),
   path: textField(1_000, 'attach: a file of your workspace').optional(),
   task_type: z.enum(['general', 'request', 'note']).optional().describe('create: what kind of task'),
-  assignee: textField(64, 'create, assign, retry, list: key of a member').optional(),
+  assignee: textField(64, 'create, assign, retry, list: key of a member').min(1).optional(),
   order: z.enum(TASK_ORDERS).default('newest').describe('list: newest first, or the most urgent first'),
   page: z.int().min(1).max(1_000).default(1).describe('list: which page of 30'),
 });

@@ -290,6 +290,7 @@ describe('TL knowledge_graph_search', () => {
         .toSorted();
     assert.deepEqual(await names({ query: '*', entity_type: 'Organization' }), ['Acme']);
     assert.deepEqual(await names({ query: '*', entity_type: 'person' }), ['Ann Lee', 'Bo Roy']);
+    assert.deepEqual(await names({ query: '*', entity_type: '' }), await names({ query: '*' }));
     assert.deepEqual(await names({ query: 'Acmee' }), ['Acme']);
     assert.deepEqual(await names({ query: `roy's & | ! ' (\\` }), ['Bo Roy']);
     const [acme] = (await search({ query: 'Acme' }, 'ann')).entities;

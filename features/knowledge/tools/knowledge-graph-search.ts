@@ -11,6 +11,7 @@ const input = z.object({
   query: z.string().max(2_000).describe('Names to look for, or a question with names in it; * for all'),
   entity_type: z
     .string()
+    .min(1)
     .max(200)
     .optional()
     .describe('Begin only at entities of this type, such as person or project'),
