@@ -31,8 +31,89 @@ function instantsOf(timing: Timing, after: Date, count: number): Date[] {
       return Array.from({ length: count }, (_, n) => new Date(first + n * step));
     }
     case 'cron':
-      return new Cron(timing.expr, { timezone: timing.tz, paused: true }).nextRuns(count, after);
+      return takesEveryHour(timing.expr)
+        ? new Cron(timing.expr, { timezone: timing.tz, paused: true }).nextRuns(count, after)
+        : instantsOfClock(timing, after, count);
   }
+}
+
+/**
+ * Whether it runs in each hour of its days. Such an expression counts the hours that pass, so that a clock change
+ * neither skips nor adds a run; any other one names times of the clock.
+ */
+function takesEveryHour(expr: string): boolean {
+  const fields = expr.trim().split(/\s+/);
+  if (fields.length === 1) return /^@hourly$/i.test(expr.trim());
+  const hours = new Cron(`0 ${fields.at(-4)} * * *`, { timezone: 'UTC', paused: true });
+  return hours.nextRuns(24, new Date(-1)).at(-1)?.getTime() === 23 * HOUR;
+}
+
+/**
+ * Reads the expression as in a zone whose clock never changes, and takes for each of its times the first instant at which
+ * the zone's clock shows it or a later one: the end of the gap for a skipped time, the first of two for a doubled one.
+ */
+function instantsOfClock(
+  { expr, tz }: Extract<Timing, { kind: 'cron' }>,
+  after: Date,
+  count: number,
+): Date[] {
+  const times = new Cron(expr, { timezone: 'UTC', paused: true });
+  const found: Date[] = [];
+  let latest = after.getTime();
+  let time = times.nextRun(new Date(shownAt(latest, tz)));
+  while (time && found.length < count && latest < LAST) {
+    const at = firstShowing(time.getTime(), tz);
+    if (at > latest) {
+      found.push(new Date(at));
+      latest = at;
+    }
+    time = times.nextRun(time);
+  }
+  return found;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** What the clock of the zone shows at the instant, as if it were UTC. */
+function shownAt(at: number, timeZone: string): number {
+  const shown = clockOf(timeZone).formatToParts(at);
+  const part = (type: Intl.DateTimeFormatPartTypes): number =>
+    Number(shown.find((one) => one.type === type)?.value);
+  const day = Date.UTC(part('year'), part('month') - 1, part('day'));
+  return day + part('hour') * HOUR + part('minute') * 60_000 + part('second') * 1000;
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** Making one takes longer than a hundred uses of it. */
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const clock =
+    clocks.get(timeZone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
+  clocks.set(timeZone, clock);
+  return clock;
+}
+
+/** The first instant at which the clock shows the time or a later one. No clock changes twice within two days. */
+function firstShowing(time: number, tz: string): number {
+  const offset = (at: number): number => shownAt(at, tz) - at;
+  const early = time - offset(time - DAY);
+  const late = time - offset(time + DAY);
+  for (const at of [early, late]) if (shownAt(at, tz) === time) return at;
+  // The clock skips it between the two, at a whole second.
+  let [before, after] = [Math.min(early, late), Math.max(early, late)];
+  while (after - before > 1000) {
+    const middle = before + Math.floor((after - before) / 2000) * 1000;
+    if (shownAt(middle, tz) < time) before = middle;
+    else after = middle;
+  }
+  return after;
 }
 
 /** Milliseconds since 1970 in whole seconds, as Temporal's intervals and instants are. */

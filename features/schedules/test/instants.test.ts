@@ -22,6 +22,18 @@ describe('TL cron, when a clock is put forward', () => {
     ]);
   });
 
+  it('several skipped times are one run at the first moment after them', () => {
+    for (const expr of ['15,45 2 * * *', '*/10 2 * * *', '30 */2 * * *', '30 1-3 * * *', '* 2 * * *'])
+      assert.ok(
+        runs(cron(expr, 'Europe/Berlin'), '2026-03-29T00:59:59Z', 1)[0] === '2026-03-29T01:00:00Z',
+        `${expr} runs when the clock shows 3:00`,
+      );
+    assert.deepEqual(runs(cron('*/30 */3 * * *', 'America/Havana'), '2026-03-08T04:00:00Z', 2), [
+      '2026-03-08T05:00:00Z',
+      '2026-03-08T07:00:00Z',
+    ]);
+  });
+
   it('each 20 minutes stays each 20 minutes', () => {
     assert.deepEqual(runs(cron('*/20 * * * *', 'Europe/Berlin'), '2026-03-29T00:30:00Z', 3), [
       '2026-03-29T00:40:00Z',
@@ -39,10 +51,31 @@ describe('TL cron, when a clock is put back', () => {
     ]);
   });
 
+  it('several times that come twice are taken once each, whatever names them', () => {
+    for (const [expr, expected] of [
+      ['*/30 2 * * *', ['00:00', '00:30']],
+      ['0 1,2,3 * * *', ['00:00', '02:00']],
+      ['0 1-3 * * *', ['00:00', '02:00']],
+    ] as const)
+      assert.deepEqual(
+        runs(cron(expr, 'Europe/Berlin'), '2026-10-24T23:30:00Z', 2).map((at) => at.slice(11, 16)),
+        expected,
+        expr,
+      );
+    // From within the second 2 o'clock, those of its first are over.
+    assert.equal(
+      runs(cron('*/30 2 * * *', 'Europe/Berlin'), '2026-10-25T01:10:00Z', 1)[0],
+      '2026-10-26T01:00:00Z',
+    );
+  });
+
   it('each hour and each 20 minutes miss nothing', () => {
     for (const [expr, minutes] of [
       ['0 * * * *', 60],
       ['*/20 * * * *', 20],
+      ['0 */1 * * *', 60],
+      ['0 0-23 * * *', 60],
+      ['@hourly', 60],
     ] as const) {
       const found = nextInstants(cron(expr, 'Europe/Berlin'), new Date('2026-10-24T22:00:00Z'), 24);
       for (const [n, at] of found.entries())
