@@ -70,11 +70,11 @@ export interface Guard {
     call: Pick<ParsedCall, 'tool' | 'args'>,
     within: GuardTime,
   ): Promise<GuardOutcome | undefined>;
-  /** The same before a prompt is read. `isFirst`: it is the session's first. */
+  /** The same before a prompt is read. `isFirst`: no prompt before it in the session was let through. */
   ofPrompt?(
     scope: GuardScope,
     prompt: string,
-    isFirst: boolean,
+    isFirst: () => Promise<boolean>,
     within: GuardTime,
   ): Promise<GuardOutcome | undefined>;
   /** Why a command line must not run, as far as this process knows without I/O; for plans. */

@@ -13,23 +13,31 @@ export type HookRun = Kept<typeof hookRunSchema>;
 /** Each layer adds to the one before: no layer can remove a hook of another. */
 export type HookLayers = readonly (readonly Hook[] | undefined)[];
 
-/** Tools that start work of another agent. */
-const STARTERS: ReadonlySet<string> = new Set(['spawn', 'delegate', 'evaluate_loop']);
+/** Tools that start work of another agent, each with its actions that start none. */
+const STARTERS: ReadonlyMap<string, readonly unknown[]> = new Map([
+  ['spawn', ['list', 'get', 'wait', 'cancel']],
+  ['delegate', ['list', 'get', 'history', 'cancel']],
+  ['evaluate_loop', []],
+]);
 
-export function hooksOfCall(layers: HookLayers, tool: PolicyTool): readonly Hook[] {
+function starts(tool: string, action: unknown): boolean {
+  return STARTERS.get(tool)?.includes(action) === false;
+}
+
+export function hooksOfCall(layers: HookLayers, tool: PolicyTool, action?: unknown): readonly Hook[] {
   return layers
     .flatMap((hooks) => hooks ?? [])
     .filter(
       ({ event, tools }) =>
-        (event === 'pre_tool_use' || (event === 'subagent_start' && STARTERS.has(tool.name))) &&
+        (event === 'pre_tool_use' || (event === 'subagent_start' && starts(tool.name, action))) &&
         (tools === undefined || tools.some((pattern) => matchesTool(pattern, tool))),
     );
 }
 
-export function hooksOfPrompt(layers: HookLayers, isFirst: boolean): readonly Hook[] {
+export function hooksOfPrompt(layers: HookLayers): readonly Hook[] {
   return layers
     .flatMap((hooks) => hooks ?? [])
-    .filter(({ event }) => event === 'user_prompt_submit' || (isFirst && event === 'session_start'));
+    .filter(({ event }) => event === 'user_prompt_submit' || event === 'session_start');
 }
 
 /** Why a hook of `subagent_start` lets nothing start, for the model; `why` is the hook's own reason, if it has one. */
@@ -48,6 +56,8 @@ export function hookName({ name, type, command, url, prompt, code }: Hook): stri
 export function readModelAnswer(text: string): HookAnswer | undefined {
   const [, word, reason] = /^\s*(ALLOW|ASK|DENY)\b[\s:.]*([^]*)/i.exec(text) ?? [];
   if (word === undefined) return undefined;
+  // "ALLOW or DENY? DENY." does not allow.
+  if (/^ALLOW$/i.test(word) && /\b(?:ASK|DENY)\b/.test(reason ?? '')) return undefined;
   const decision = word.toLowerCase() as HookAnswer['decision'];
   return { decision, reason: reason?.trim().slice(0, HOOK_LIMITS.reason).toWellFormed() || undefined };
 }

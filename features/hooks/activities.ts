@@ -18,7 +18,7 @@ import type { ModelUse } from '#domain/budget/model-use.ts';
 import { effectiveEgress, type EgressSettings } from '#domain/policy/effective-egress.ts';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { type SandboxSettings, sandboxOf } from '#domain/sandbox.ts';
-import { HOOK_LIMITS, hookAnswerSchema } from '#domain/schema/hook.ts';
+import { HOOK_LIMITS } from '#domain/schema/hook.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { policyToolOf } from '#policy/call-rules.ts';
 import type { ScrubberOf } from '#store/secrets/scrubber.ts';
@@ -30,6 +30,7 @@ import { type GateCommand, runWithInput } from '#activities/gates/gate-command.t
 import type { Shell } from '@tempoclaw/sandbox';
 import type { Files } from '#activities/workspace/contract.ts';
 import type { HookHost } from './hook-host.ts';
+import { readAnswer } from './read-answer.ts';
 import type { WorkspaceOf } from '#activities/workspace/workspace-folder.ts';
 
 export interface HookDeps {
@@ -120,9 +121,18 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
   };
   return {
     ofCall: (scope, { tool, args }, within) =>
-      run(hooksOfCall(layersOf(scope), policyToolOf(tool)), scope, { tool: tool.name, input: args }, within),
-    ofPrompt: (scope, prompt, isFirst, within) =>
-      run(hooksOfPrompt(layersOf(scope), isFirst), scope, { prompt }, within),
+      run(
+        hooksOfCall(layersOf(scope), policyToolOf(tool), args['action']),
+        scope,
+        { tool: tool.name, input: args },
+        within,
+      ),
+    async ofPrompt(scope, prompt, isFirst, within) {
+      const hooks = hooksOfPrompt(layersOf(scope));
+      const hasBegun = hooks.some(({ event }) => event === 'session_start') && !(await isFirst());
+      const asked = hasBegun ? hooks.filter(({ event }) => event !== 'session_start') : hooks;
+      return run(asked, scope, { prompt }, within);
+    },
   };
 }
 
@@ -239,13 +249,6 @@ async function askServer(
   } finally {
     await client.close();
   }
-}
-
-/** No answer allows. Throws for an invalid one. */
-function readAnswer(text: string): HookAnswer {
-  if (text.trim() === '') return { decision: 'allow' };
-  if (text.length > HOOK_LIMITS.answer) throw new Error('its answer is too long');
-  return hookAnswerSchema.parse(JSON.parse(text));
 }
 
 const JUDGE =

@@ -217,3 +217,11 @@ export async function markHooked(
     update messages set text = ${text}, hooked = ${decision}
     where tenant_id = ${db} and session_key = ${session} and position = ${position}`;
 }
+
+/** Whether the session has no message of a person before the position but those that hooks denied. */
+export async function isFirstHeard(db: TenantDb, session: string, position: number): Promise<boolean> {
+  const row = await readRow<{ exists: boolean }>(db)`
+    select exists (select from messages where tenant_id = ${db} and session_key = ${session} and role = 'user'
+      and position < ${position} and hooked is distinct from 'deny')`;
+  return row?.exists !== true;
+}

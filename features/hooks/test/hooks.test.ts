@@ -79,6 +79,7 @@ describe('REFERENCE §10 hooks', () => {
         agent('heard', [http('/prompt', { event: 'user_prompt_submit' })]),
         agent('silenced', [http('/deny', { event: 'user_prompt_submit' })]),
         agent('begun', [http('/allow', { event: 'session_start' })]),
+        agent('unbegun', [http('/deny', { event: 'session_start' })]),
         agent('edited', [http('/deny', { tools: ['poke'] })], {
           tools: { ask: [{ tool: 'poke' }] },
           hooks: undefined,
@@ -232,6 +233,22 @@ describe('REFERENCE §10 hooks', () => {
     assert.deepEqual(
       requests.map(({ event, prompt }) => [event, prompt]),
       [['session_start', 'one']],
+    );
+  });
+
+  it('are asked again as long as they deny the beginning', async () => {
+    for (const text of ['one', 'two', 'three']) {
+      const { turn_id } = await stack.worker.say('unbegun', text, { agent: 'unbegun' });
+      const { status, error } = await stack.worker.ended(turn_id);
+      assert.deepEqual([status, error?.code], ['failed', 'HookDenied'], text);
+    }
+  });
+
+  it('say of an answer that is not valid which field of it is wrong', async () => {
+    const { call } = await poke('odd', 'y');
+    assert.equal(
+      call.reason,
+      'the hook odd failed: its answer is not valid: the answer: Unrecognized key: "verdict"',
     );
   });
 
