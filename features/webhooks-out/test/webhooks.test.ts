@@ -306,5 +306,8 @@ describe('IN-4 the settings of a webhook', () => {
     assert.equal((await stack.ask('GET', '/v1/webhooks', { key: await stack.makeKey(['run']) })).status, 403);
     const other = await stack.makeTenant();
     assert.equal((await stack.ask('GET', `/v1/webhooks/${made.id}`, { key: other.key })).status, 404);
+    for (const path of ['none', 'none/deliveries', 'none%00'])
+      assert.equal((await stack.ask('GET', `/v1/webhooks/${path}`)).status, 404, path);
+    assert.equal((await stack.ask('POST', '/v1/webhooks/none/redeliver', { body: {} })).status, 404);
   });
 });
