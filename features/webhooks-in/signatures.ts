@@ -47,7 +47,7 @@ export function isStripeSigned({ headers, body }: ServiceRequest, secret: string
 /** Checks Standard Webhooks: `v1,` and base64, several during a change of the secret. */
 export function isStandardSigned({ headers, body }: ServiceRequest, secret: string, now: number): boolean {
   const [id, time] = [headers['webhook-id'], headers['webhook-timestamp']];
-  if (typeof id !== 'string' || !isFresh(time, now)) return false;
+  if (typeof id !== 'string' || id === '' || !isFresh(time, now)) return false;
   const expected = standardSignature(secret, id, new Date(Number(time) * 1000), body.toString());
   return (
     expected !== undefined &&

@@ -42,6 +42,9 @@ describe('IN-4 signatures of calls', () => {
     const rotated = { ...headers, 'webhook-signature': both };
     assert.equal(isStandardSigned(request(body, rotated), secret, time * 1000), true);
     assert.equal(isStandardSigned(request(body, headers), secret, (time + 301) * 1000), false);
+    const nameless = new Webhook(secret).sign('', new Date(time * 1000), body);
+    const unnamed = { ...headers, 'webhook-id': '', 'webhook-signature': nameless };
+    assert.equal(isStandardSigned(request(body, unnamed), secret, time * 1000), false);
     for (const wrong of ['', 'whsec_', 'no base64!'])
       assert.equal(isStandardSigned(request(body, headers), wrong, time * 1000), false, wrong);
   });
