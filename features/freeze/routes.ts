@@ -6,7 +6,7 @@ import { serveResource } from '#api/serve-resource.ts';
 import { readCreatedPage } from '#api/server/pages.ts';
 import { Failure } from '#domain/errors.ts';
 import { freezes, MAX_FREEZES } from './resource.ts';
-import { type FreezeRow, insertFreeze, liftFreeze, listFreezes } from './store.ts';
+import { type FreezeRow, hasRevision, insertFreeze, liftFreeze, listFreezes } from './store.ts';
 
 export function addRoutes(app: Api): void {
   serveResource(app, freezes, {
@@ -14,6 +14,8 @@ export function addRoutes(app: Api): void {
       readCreatedPage(query, (limit, after) => listFreezes(db, limit, after), show),
     async createFreeze({ db, by, body: { reason, agent = null, revision = null, tools = null } }) {
       await requireAgents(db, [['body/agent', agent]]);
+      if (agent !== null && revision !== null && !(await hasRevision(db, agent, revision)))
+        throw unknownRevision(agent, revision);
       const id = `freeze_${randomUUID()}`;
       const row = await insertFreeze(db, { id, reason, agent, revision, tools }, by);
       if (row) return show(row);
@@ -26,6 +28,14 @@ export function addRoutes(app: Api): void {
       const row = await liftFreeze(db, id, by);
       return row && show(row);
     },
+  });
+}
+
+/** Such a freeze would hold nothing back, although somebody relies on it. */
+function unknownRevision(agent: string, revision: number): Failure {
+  const message = `${agent} has no revision ${revision}`;
+  return new Failure('Unprocessable', `body/revision: ${message}`, {
+    errors: [{ pointer: 'body/revision', message }],
   });
 }
 

@@ -68,6 +68,14 @@ export function freezesInForce(db: TenantDb): Promise<FreezeRow[]> {
     select ${COLUMNS} from freezes where tenant_id = ${db} and lifted_at is null order by created_at, id`;
 }
 
+/** Whether the agent has, or has had, this revision. */
+export async function hasRevision(db: TenantDb, agent: string, revision: number): Promise<boolean> {
+  const row = await readRow<{ exists: boolean }>(db)`
+    select exists (select from agent_revisions
+      where tenant_id = ${db} and agent_key = ${agent} and revision = ${revision})`;
+  return row?.exists === true;
+}
+
 export interface TurnOfWork {
   readonly id: string;
   readonly session: string;

@@ -182,6 +182,11 @@ describe('DU-11 freezes', () => {
     await refuse({}, 400, /reason/);
     await refuse({ reason: 'x', revision: 1 }, 400, /needs an agent/);
     await refuse({ reason: 'x', agent: 'fre' }, 422, /no agent fre; did you mean free/);
+    await refuse(
+      { reason: 'x', agent: 'free', revision: 99 },
+      422,
+      /body\/revision.*free has no revision 99/,
+    );
     await refuse({ reason: 'x', tools: ['group:nothing'] }, 400, /no group/);
     await refuse({ reason: 'x' }, 403, /admin/, await stack.makeKey(['read', 'run']));
     assert.equal((await stack.ask('POST', '/v1/freezes/none/lift', { body: {} })).status, 404);
