@@ -27,9 +27,15 @@ function daysOf(
   const to = input.to ?? dayOf(now);
   const from = input.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
-  if (days < 1) throw new Failure('InvalidInput', '`from` must not be after `to`');
-  if (days > MAX_DAYS) throw new Failure('InvalidInput', `At most ${MAX_DAYS} days can be asked for`);
+  if (days < 1) throw refused('must not be after `to`');
+  if (days > MAX_DAYS) throw refused(`at most ${MAX_DAYS} days can be requested`);
   return { from, to };
+}
+
+function refused(message: string): Failure {
+  return new Failure('InvalidInput', `query/from: ${message}`, {
+    errors: [{ pointer: 'query/from', message }],
+  });
 }
 
 function dayOf(milliseconds: number): string {

@@ -150,7 +150,7 @@ const USAGE_KINDS = ['answer', ...MODEL_USE_KINDS] as const;
 
 const dateSchema = z.iso.date();
 
-export const usageQuerySchema = z.object({
+export const usageQuerySchema = z.strictObject({
   by: z
     .string()
     .max(100)

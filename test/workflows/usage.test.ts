@@ -44,6 +44,17 @@ describe('DU-7 usage', () => {
     return body.data.find(({ measure }: { measure: string }) => measure === 'tokens')?.spent ?? 0;
   };
 
+  it('names what is wrong in a request, and refuses a filter that it does not have', async () => {
+    for (const [query, pointer] of [
+      ['agnet=busy', 'query/agnet'],
+      ['from=2026-02-02&to=2026-02-01', 'query/from'],
+      ['from=2020-01-01&to=2026-02-01', 'query/from'],
+    ] as const) {
+      const { status, body } = await stack.ask('GET', `/v1/usage?${query}`);
+      assert.deepEqual([status, body.errors?.[0]?.pointer], [400, pointer], JSON.stringify(body));
+    }
+  });
+
   it('has what a model wrote before it broke off, of the turn and of its budget too', async () => {
     const { id } = await ended('chains', 'cut off', 'chain');
     const { usage: turn } = (await stack.ask('GET', `/v1/turns/${id}`)).body;
