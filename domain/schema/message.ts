@@ -10,13 +10,14 @@ import {
   nameSchema,
   sessionKeySchema,
   textSchema,
+  wordsSchema,
   timeSchema,
 } from './scalars.ts';
 
 /** The API's messages are written to rows, so they may be longer than what other clients send through history. */
 export const MAX_MESSAGE = 262_144;
 /** Providers refuse a message of blanks, so its turn could only fail. */
-const messageText = textSchema(MAX_MESSAGE).refine((text) => /\S/.test(text), 'must be more than blanks');
+const messageText = wordsSchema(MAX_MESSAGE);
 const allowedTools = z.array(z.string().regex(/^[A-Za-z0-9_*?:.-]{1,128}$/)).max(500);
 
 export const messageCreateSchema = z

@@ -39,6 +39,11 @@ export function textSchema(max: number) {
   return z.string().min(1).max(max).refine(isStorable, 'must be Unicode text without NUL');
 }
 
+/** A text that says something: a message. */
+export function wordsSchema(max: number) {
+  return textSchema(max).refine((text) => /\S/.test(text), 'must be more than blanks');
+}
+
 /** A short text without a required form: channel, user, title. */
 export const labelSchema = textSchema(200);
 

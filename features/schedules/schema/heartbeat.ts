@@ -8,7 +8,7 @@ import {
   linksSchema,
   nameSchema,
   sessionKeySchema,
-  textSchema,
+  wordsSchema,
   timeSchema,
 } from '#domain/schema/scalars.ts';
 
@@ -22,7 +22,7 @@ export const heartbeatFields = {
     .describe(
       `Seconds between two beats, at least ${HEARTBEAT_LIMITS.min}; ${HEARTBEAT_LIMITS.usual} by default`,
     ),
-  prompt: textSchema(SCHEDULE_LIMITS.message).describe(
+  prompt: wordsSchema(SCHEDULE_LIMITS.message).describe(
     `What the agent is told, in place of the usual words; say there when to answer ${QUIET_ANSWER}`,
   ),
   ack_max_chars: z

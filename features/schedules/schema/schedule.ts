@@ -11,6 +11,7 @@ import {
   nameSchema,
   sessionKeySchema,
   textSchema,
+  wordsSchema,
   timeSchema,
 } from '#domain/schema/scalars.ts';
 
@@ -39,7 +40,7 @@ export type Timing = Kept<typeof timingSchema>;
 
 const fields = {
   schedule: timingSchema,
-  message: textSchema(SCHEDULE_LIMITS.message).describe('What the agent is told'),
+  message: wordsSchema(SCHEDULE_LIMITS.message).describe('What the agent is told'),
   deliver: z
     .enum(['none', 'session'], {
       error: 'must be session or none: what is said in a channel’s session is told in its chat',

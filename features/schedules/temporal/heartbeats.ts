@@ -11,6 +11,7 @@ import {
 import type { heartbeatChangeSchema } from '../schema/heartbeat.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { ScheduleRights } from '../contract/schedule.ts';
+import { refusedField } from '../rules/refused.ts';
 import { isZone } from '../rules/instants.ts';
 import { findAgent } from '#store/agent-store.ts';
 import { readDocument } from '#store/files/document-store.ts';
@@ -43,7 +44,7 @@ export async function setHeartbeat(
 ): Promise<ScheduleRow> {
   const { tenant, agent, user, rights } = maker;
   const problem = change.model ? models.problem(change.model) : undefined;
-  if (problem !== undefined) throw new Failure('Unprocessable', `model: ${problem}`);
+  if (problem !== undefined) throw refusedField('model', problem);
   const old = await findHeartbeat(forTenant(pool, tenant), agent, user);
   const { interval, enabled, prompt, session: wished, ...rest } = change;
   const message = prompt === null ? HEARTBEAT_PROMPT : prompt;
@@ -53,7 +54,7 @@ export async function setHeartbeat(
     const session = wished === undefined ? usual : wished;
     const heartbeat = changed(row?.heartbeat ?? HEARTBEAT_DEFAULTS, rest);
     if (!heartbeat.isolated_session && !session)
-      throw new Failure('Unprocessable', 'session: say in which session, since isolated_session is false');
+      throw refusedField('session', 'say in which session, since isolated_session is false');
     return session
       ? ({ deliver: 'session', session, heartbeat } as const)
       : ({ deliver: 'none', session: undefined, heartbeat } as const);
@@ -93,10 +94,7 @@ type Settings = Omit<HeartbeatChange, 'interval' | 'enabled' | 'prompt' | 'sessi
 function changed(old: HeartbeatSettings, { active_hours, model, ...change }: Settings): HeartbeatSettings {
   const { timezone = old.timezone } = change;
   if (!isZone(timezone))
-    throw new Failure(
-      'Unprocessable',
-      `timezone: unknown time zone "${timezone}"; give one such as Europe/Berlin`,
-    );
+    throw refusedField('timezone', `unknown time zone "${timezone}"; give one such as Europe/Berlin`);
   const set = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return {
     ...old,

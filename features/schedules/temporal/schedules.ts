@@ -14,6 +14,7 @@ import {
   type ScheduleRights,
 } from '../contract/schedule.ts';
 import type { NewSchedule, Timing } from '../schema/schedule.ts';
+import { refusedField, refusedTiming } from '../rules/refused.ts';
 import type { HeartbeatSettings } from '../contract/heartbeat.ts';
 import { nextInstants, timingProblem, wholeSeconds } from '../rules/instants.ts';
 import { isTransient, type Pool } from '#store/postgres/pool.ts';
@@ -264,7 +265,7 @@ export function nextRuns({ timing, enabled, now }: ScheduleRow): string[] {
 function checked(fields: ScheduleFields, now: Date | undefined): ScheduleFields {
   const { timing } = fields;
   const problem = now && timingProblem(timing, now);
-  if (problem !== undefined) throw new Failure('Unprocessable', problem);
+  if (problem !== undefined) throw refusedTiming(problem);
   return timing.kind === 'every' && timing.from === undefined
     ? { ...fields, timing: { ...timing, from: (now ?? new Date()).toISOString() } }
     : fields;
@@ -272,9 +273,9 @@ function checked(fields: ScheduleFields, now: Date | undefined): ScheduleFields 
 
 function sessionOf(deliver: NewSchedule['deliver'], session: string | null | undefined): string | null {
   if (deliver === 'none' && session)
-    throw new Failure('Unprocessable', 'deliver: must be "session" for it to be said in a session');
+    throw refusedField('deliver', 'must be "session" for it to be said in a session');
   if (deliver === 'session' && !session)
-    throw new Failure('Unprocessable', 'session: say in which session, since deliver is "session"');
+    throw refusedField('session', 'say in which session, since deliver is "session"');
   return session ?? null;
 }
 

@@ -197,9 +197,15 @@ describe('TL heartbeat', () => {
     for (const [body, status, words] of [
       [{ interval: 299 }, 400, /300/],
       [{ active_hours: '8-22' }, 400, /HH:MM-HH:MM/],
-      [{ timezone: 'Mars/One' }, 422, /unknown time zone/],
+      [{ timezone: 'Mars/One' }, 422, /unknown time zone.*"pointer":"body\/timezone"/],
+      [{ isolated_session: false }, 422, /"pointer":"body\/session"/],
+      [{ prompt: ' ' }, 400, /more than blanks/],
       [{ model: 'cheap' }, 400, /provider\/model/],
-      [{ model: 'nope/cheap' }, 422, /model: The provider of .*nope\/cheap.* is not configured/],
+      [
+        { model: 'nope/cheap' },
+        422,
+        /model: The provider of .*nope\/cheap.* is not configured.*"pointer":"body\/model"/,
+      ],
     ] as const) {
       const { status: value, body: answer } = await stack.ask('PATCH', url('main'), { body });
       assert.equal(value, status, JSON.stringify(answer));

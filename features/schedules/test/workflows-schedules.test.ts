@@ -95,14 +95,16 @@ describe('TL cron, schedules', () => {
   });
 
   it('one that is refused leaves no row, whatever refuses it', async () => {
-    for (const [schedule, status] of [
-      [{ kind: 'cron', expr: '10/20 * * * *' }, 422],
-      [{ kind: 'at', at: '2300-01-01T00:00:00Z' }, 422],
-      [{ kind: 'every', every_seconds: 60, from: '2300-01-01T00:00:00Z' }, 422],
+    for (const [schedule, field] of [
+      [{ kind: 'cron', expr: '10/20 * * * *' }, '/expr'],
+      [{ kind: 'cron', expr: '*/5 * * * * *' }, ''],
+      [{ kind: 'at', at: '2300-01-01T00:00:00Z' }, '/at'],
+      [{ kind: 'every', every_seconds: 60, from: '2300-01-01T00:00:00Z' }, '/from'],
     ] as const) {
       const body = { name: 'refused', schedule, message: 'x' };
       const refused = await stack.ask('POST', '/v1/schedules', { body });
-      assert.equal(refused.status, status, JSON.stringify(refused.body));
+      assert.equal(refused.status, 422, JSON.stringify(refused.body));
+      assert.equal(refused.body.errors[0].pointer, `body/schedule${field}`);
     }
     const { rows } = await stack.pool.query(`select 1 from schedules where name = 'refused'`);
     assert.equal(rows.length, 0);
