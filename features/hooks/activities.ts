@@ -129,9 +129,9 @@ export function createHooks(deps: HookDeps): Required<Pick<Guard, 'ofCall' | 'of
       ),
     async ofPrompt(scope, prompt, isFirst, within) {
       const hooks = hooksOfPrompt(layersOf(scope));
-      const hasBegun = hooks.some(({ event }) => event === 'session_start') && !(await isFirst());
-      const asked = hasBegun ? hooks.filter(({ event }) => event !== 'session_start') : hooks;
-      return run(asked, scope, { prompt }, within);
+      const hasStarted = hooks.some(({ event }) => event === 'session_start') && !(await isFirst());
+      const called = hasStarted ? hooks.filter(({ event }) => event !== 'session_start') : hooks;
+      return run(called, scope, { prompt }, within);
     },
   };
 }

@@ -218,10 +218,10 @@ export async function markHooked(
     where tenant_id = ${db} and session_key = ${session} and position = ${position}`;
 }
 
-/** Whether the session has no message of a person before the position but those that hooks denied. */
-export async function isFirstHeard(db: TenantDb, session: string, position: number): Promise<boolean> {
+/** Whether the session has a message before the position that hooks let through. */
+export async function hasPromptBefore(db: TenantDb, session: string, position: number): Promise<boolean> {
   const row = await readRow<{ exists: boolean }>(db)`
     select exists (select from messages where tenant_id = ${db} and session_key = ${session} and role = 'user'
       and position < ${position} and hooked is distinct from 'deny')`;
-  return row?.exists !== true;
+  return row?.exists === true;
 }

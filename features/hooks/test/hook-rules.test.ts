@@ -8,20 +8,20 @@ const hook: Hook = { event: 'subagent_start', type: 'command', command: 'true' }
 
 describe('REFERENCE §10 hooks, their rules', () => {
   it('subagent_start is for what starts work, and not for looking at it or ending it', () => {
-    const asked = (name: string, action?: string): boolean =>
+    const isCalled = (name: string, action?: string): boolean =>
       hooksOfCall([[hook]], { name }, action).length > 0;
     for (const [name, ...actions] of [
       ['spawn', undefined, 'spawn', 'run', 'steer', 'anything'],
       ['delegate', undefined, 'delegate'],
       ['evaluate_loop', undefined, 'list'],
     ] as const)
-      for (const action of actions) assert.equal(asked(name, action), true, `${name} ${action}`);
+      for (const action of actions) assert.equal(isCalled(name, action), true, `${name} ${action}`);
     for (const [name, ...actions] of [
       ['spawn', 'list', 'get', 'wait', 'cancel'],
       ['delegate', 'list', 'get', 'history', 'cancel'],
       ['exec', 'spawn'],
     ] as const)
-      for (const action of actions) assert.equal(asked(name, action), false, `${name} ${action}`);
+      for (const action of actions) assert.equal(isCalled(name, action), false, `${name} ${action}`);
   });
 
   it('a model that allows and denies has not answered', () => {
