@@ -12,9 +12,11 @@ import type { StartedTurn } from '#api/turn-follower.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import type { Scope } from '#domain/schema/api-key.ts';
+import { NotARequest } from './a2a-error.ts';
 import { extendedCard, publicCard } from './agent-card.ts';
 import { showTaskList } from './list-tasks.ts';
 import { createPushConfig, deletePushConfig, getPushConfig, showPushConfigs } from './push-configs.ts';
+import { checkTexts } from './read-message.ts';
 import {
   type A2aRequest,
   cancelTask,
@@ -29,7 +31,7 @@ export interface Incoming extends A2aRequest {
   /** The address of this API. */
   readonly base: string;
   readonly binding: 'JSONRPC' | 'HTTP+JSON';
-  /** Of the header A2A-Version. */
+  /** Of the header A2A-Version, or else of the query. */
   readonly version: unknown;
 }
 
@@ -55,15 +57,28 @@ const SCOPES: Readonly<Record<string, Scope>> = {
 /** Without the header a client means 0.3, by the protocol. */
 const UNNAMED_VERSION = '0.3';
 
-/** `message` is a request of JSON-RPC. Throws A2AError and Failure. */
+/** Of `1.0.2` the last number does not count. */
+function versionOf(version: unknown): string {
+  if (typeof version !== 'string' || version === '') return UNNAMED_VERSION;
+  return version.replace(/^(\d+\.\d+)\.\d+$/, '$1');
+}
+
+function isRpcId(id: unknown): boolean {
+  return id === null || typeof id === 'string' || Number.isInteger(id);
+}
+
+/** `message` is a request of JSON-RPC. Throws A2AError, NotARequest and Failure. */
 export async function dispatch(incoming: Incoming, message: unknown): Promise<Answer> {
   const { version, caller, base, agent, binding } = incoming;
-  const requestedVersion = typeof version === 'string' && version !== '' ? version : UNNAMED_VERSION;
+  if (!isRecord(message)) throw new NotARequest('Send one request in a body; there are no batches');
+  const { method, id = null } = message;
+  if (message['jsonrpc'] !== '2.0' || typeof method !== 'string' || !isRpcId(id))
+    throw new NotARequest('Send a request of JSON-RPC: {"jsonrpc": "2.0", "id", "method", "params"}');
+  const requestedVersion = versionOf(version);
   validateVersion(requestedVersion, publicCard(base, agent), binding);
-  if (!isRecord(message)) throw new RequestMalformedError('Send one request in a body; there are no batches');
-  const method = typeof message['method'] === 'string' ? message['method'] : '';
   const scope = Object.hasOwn(SCOPES, method) ? SCOPES[method] : undefined;
   if (scope) requireScope(caller, scope);
+  checkTexts(message['params']);
   const kept: Kept = {};
   const handler = new JsonRpcTransportHandler(createRequestHandler(incoming, kept));
   const response = await handler.handle(message, new ServerCallContext({ requestedVersion }));

@@ -17,6 +17,7 @@ export async function showTaskList(
   const { deps, caller, agent } = request;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE)
     throw new RequestMalformedError(`pageSize must be 1 to ${MAX_PAGE}`);
+  if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError('status is no state of a task');
   const after = pageToken === '' ? undefined : readPageToken(pageToken);
   const since = readTime(rest.statusTimestampAfter);
   const isAny = status === TaskState.TASK_STATE_UNSPECIFIED;

@@ -7,7 +7,7 @@ import type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
-import { RequestMalformedError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import { signatureOf } from '#api/server/auth.ts';
 import { hasEnded } from '#api/turn-wait.ts';
@@ -95,7 +95,7 @@ export async function getPushConfig(
 ): Promise<TaskPushNotificationConfig> {
   const turn = await taskOr404(request, taskId);
   const row = await findPushConfig(forTenant(request.deps.pool, request.caller.tenant), turn.id, id);
-  if (!row) throw new RequestMalformedError('The task has no push notifications of this id');
+  if (!row) throw new TaskNotFoundError('The task has no push notifications of this id');
   return showConfig(row);
 }
 

@@ -1,5 +1,5 @@
 /** What a client says in a message: text, and answers to what its task waits for. */
-import type { Message, Part } from '@a2a-js/sdk';
+import { type Message, type Part, Role } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { CallAnswers } from '#api/answer-calls.ts';
 import { isRecord } from '#domain/outside-value.ts';
@@ -15,8 +15,18 @@ const MAX_ID = 300;
 /** What a decision takes. */
 const MAX_REASON = 16_384;
 
-/** @throws A2AError for files, and for a message without content or id */
-export function readMessage({ messageId, parts }: Message): ReadMessage {
+/** The SDK makes texts of all other values. @throws A2AError */
+export function checkTexts(params: unknown): void {
+  const message = isRecord(params) ? params['message'] : undefined;
+  const parts = isRecord(message) ? message['parts'] : undefined;
+  for (const part of Array.isArray(parts) ? parts : [])
+    if (isRecord(part) && typeof (part['text'] ?? '') !== 'string')
+      throw new RequestMalformedError('The text of a part in message.parts must be a string');
+}
+
+/** @throws A2AError for files, and for a message without content, id or role */
+export function readMessage({ messageId, parts, role }: Message): ReadMessage {
+  if (role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be ROLE_USER');
   if (messageId === '' || messageId.length > MAX_ID)
     throw new RequestMalformedError(`message.messageId must have 1 to ${MAX_ID} characters`);
   if (parts.length > MAX_PARTS)
@@ -44,6 +54,7 @@ function decisionOf({ content }: Part): CallAnswers['decisions'][number] | undef
 function textOf({ content }: Part): string {
   if (content?.$case === 'text') return content.value;
   if (content?.$case === 'data') return JSON.stringify(content.value) ?? '';
+  if (!content) throw new RequestMalformedError('A part in message.parts has no content');
   throw new ContentTypeNotSupportedError(
     'Only text and data are passed on; upload files with POST /v1/artifacts and name them as artifact:ID',
   );

@@ -36,7 +36,7 @@ export async function serveRequest(
     signal: endOf(reply),
     base: baseOf(deps.settings, request),
     binding,
-    version: request.headers['a2a-version'],
+    version: request.headers['a2a-version'] ?? (request.query as Record<string, unknown>)['A2A-Version'],
   };
   const answer = await dispatch(incoming, message);
   if ('result' in answer) return answer;
