@@ -33,13 +33,13 @@ export interface WorldDeps {
 export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
   readonly sendToSession: SendToSession;
   /**
-   * Keeps what a file has before a call replaces it; `after` is its new content. Absent without the feature for it. A
-   * repeat of the call changes nothing. @throws FileProblem
+   * Keeps what a file has before a call replaces it; `after` is its new content, or undefined when the call will be
+   * refused. Absent without the feature for it. A repeat of the call changes nothing. @throws FileProblem
    */
   readonly keepBefore?: (
     call: RunningCall,
     path: string,
-    after: (old: Buffer | null) => Buffer,
+    after: (old: Buffer | null) => Buffer | undefined,
   ) => Promise<void>;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;

@@ -40,14 +40,15 @@ export const IMAGE_PLACE = `tenant_id || '/before_images/' || call_id || '/' || 
 export function createKeepBefore({ pool, sealer, files }: Deps): NonNullable<ToolDeps['keepBefore']> {
   return async (call, path, after) => {
     const { old, read } = await oldContent({ pool, files }, call, path);
-    if (old === undefined) return;
+    const next = old === undefined ? undefined : after(old);
+    if (old === undefined || next === undefined) return;
     const { tenant, callId, sessionKey } = call;
     const sealed = old && sealer.seal(old.toString('base64'), placeOf(tenant, callId, path));
     // The first attempt counts: a later one may find what that has written.
     await execute(forTenant(pool, tenant))`
       insert into before_images (tenant_id, call_id, session_key, path, sealed, key_id, read, after)
       values (${tenant}, ${callId}, ${sessionKey}, ${path}, ${sealed}, ${sealed && sealer.keyId},
-        ${JSON.stringify(read)}, ${fileDigest(after(old))})
+        ${JSON.stringify(read)}, ${fileDigest(next)})
       on conflict do nothing`;
   };
 }

@@ -3,6 +3,7 @@
  * `verify`: the digests of the file before and after are recorded under the call's key (change-journal).
  */
 import { z } from 'zod';
+import { RESTORE_FILE } from '#domain/files/before-image.ts';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import { FileProblem, withFileProblems } from '#activities/workspace/file-problem.ts';
@@ -25,7 +26,7 @@ const input = z.object({
 
 type Input = z.infer<typeof input>;
 
-export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
+export const tool = defineTool<Input, Pick<ToolDeps, 'files' | 'keepBefore'>>({
   name: 'edit',
   description:
     'Replace an exact text in a file of the workspace. The old text must occur exactly once, unless replace_all is set.',
@@ -51,13 +52,14 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
       }),
     },
   },
-  run: ({ files }, args, call) =>
+  run: ({ files, keepBefore }, args, call) =>
     withFileProblems(async () => {
       // clawft calls the parameter old_text.
       const [word, other] =
         call.calledAs === 'edit_file' ? ['old_text', 'new_text'] : ['old_string', 'new_string'];
       if (args.old_string === args.new_string)
         throw new FileProblem('InvalidArgs', `${word} and ${other} are identical; nothing to do`);
+      await keepBefore?.(call, args.path, (old) => (old ? editedOrRefused(old, args) : undefined));
       let count = 0;
       const { done } = await files.change(call, args.path, false, (old) => {
         const edited = replaced(old ?? Buffer.alloc(0), args, word);
@@ -72,11 +74,21 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
     }),
   probe: ({ files }, args, call) => probeChange(files, call, args.path, false, editedBefore(args)),
   // A file that has changed there since has not the new text exactly once, so that the edit back is refused.
-  inverse: ({ path, old_string, new_string, replace_all }, { isUncertain }) =>
+  inverse: ({ path, old_string, new_string, replace_all }, { id, isUncertain }) =>
     isUncertain || replace_all === true || new_string === ''
-      ? undefined
+      ? { tool: RESTORE_FILE, args: { path, call: id } }
       : { tool: 'edit', args: { path, old_string: new_string, new_string: old_string } },
 });
+
+/** Undefined for an edit that will be refused, with the words of `replaced`. */
+function editedOrRefused(old: Buffer, args: Input): Buffer | undefined {
+  try {
+    return replaced(old, args, 'old_string').bytes;
+  } catch (error) {
+    if (error instanceof FileProblem) return undefined;
+    throw error;
+  }
+}
 
 function editedBefore({ path }: Input): ToolResult {
   return { ok: true, text: `File edited: ${path} (by an earlier attempt of this call)` };

@@ -37,13 +37,13 @@ export interface DocumentRows {
   rowToChange(scope: FileScope, path: string): Promise<Place | undefined>;
   /** The text of the row; undefined when the disk decides. @throws FileProblem for a copy whose row is gone */
   text(scope: FileScope, path: string): Promise<string | undefined>;
-  /** Like Files.change. It changes the row, or the file on the disk when there is no row. */
+  /** Like Files.change. It changes the row, or the file on the disk when there is no row; null removes the row. */
   change(
     scope: FileScope,
     place: Place,
     path: string,
     mayCreate: boolean,
-    by: (old: Buffer | null) => Buffer,
+    by: (old: Buffer | null) => Buffer | null,
     isWhole?: boolean,
   ): Promise<{ done: boolean }>;
 }
@@ -147,7 +147,8 @@ export function createDocumentRows(
               'FileNotFound',
               `failed to read file ${shown(path)}: there is no such file or folder`,
             );
-          return keptText(inside, access.user, access.hide(textOf(by(old), path)));
+          const next = by(old);
+          return next && keptText(inside, access.user, access.hide(textOf(next, path)));
         },
       });
       await access.onWritten?.(inside);

@@ -10,7 +10,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import { fileDigest } from '../change-journal.ts';
 import { createDocumentCopies } from './document-copies.ts';
 import { createDocumentRows, hasDocuments } from './document-rows.ts';
-import { FileProblem, shown } from '../file-problem.ts';
+import { FileProblem } from '../file-problem.ts';
 import type { Entry, Files, FileScope } from '../contract.ts';
 import { readPage, sourceOf } from '../read-page.ts';
 import { makeWorkspace } from '../workspace-folder.ts';
@@ -75,11 +75,16 @@ export function withDocuments(files: Files, pool: Pool): Files {
     },
 
     async remove(scope, path, check) {
-      if (!(await rows.rowAt(scope, path))) return files.remove(scope, path, check);
-      throw new FileProblem(
-        'InvalidPath',
-        `failed to remove file ${shown(path)}: it is a document with versions; delete it by \`tempoclaw files delete\``,
-      );
+      const place = await rows.rowAt(scope, path);
+      const isRow = place && (await rows.text(scope, path).then((text) => text !== undefined, refuseOther));
+      if (!place || isRow === false) return files.remove(scope, path, check);
+      // Its row is gone already.
+      if (isRow === null) return;
+      // Its versions stay.
+      await rows.change(scope, place, path, false, (old) => {
+        check(old ?? Buffer.alloc(0));
+        return null;
+      });
     },
 
     async list(scope, path, limit) {
@@ -114,6 +119,11 @@ export function withDocuments(files: Files, pool: Pool): Files {
       return files.isFolder(scope, path);
     },
   };
+}
+
+function refuseOther(error: unknown): null {
+  if (error instanceof FileProblem && error.code === 'FileNotFound') return null;
+  throw error;
 }
 
 function mayHoldRows(inside: string): boolean {

@@ -124,6 +124,22 @@ describe('DU-6 forks', () => {
     );
   });
 
+  it('DU-6 have what edits have replaced as it was', async () => {
+    await forker.send('edited', [write('edited.txt', 'one one'), write('other.txt', 'b a b')]);
+    const { turn_id: turn } = await forker.send('edited', [
+      'edit {"path":"edited.txt","old_string":"one","new_string":"two","replace_all":true}',
+      'edit {"path":"other.txt","old_string":"a","new_string":"b"}',
+    ]);
+    const { session_key: key, copied } = await forker.fork('edited', {
+      turn_id: turn,
+      step: 1,
+      answer: { text: 'No.' },
+    });
+    assert.deepEqual([copied.put_back, copied.not_put_back_total], [2, 0]);
+    assert.equal(await forker.file(key, 'edited.txt'), 'one one');
+    assert.equal(await forker.file(key, 'other.txt'), 'b a b');
+  });
+
   it('take another answer, whose calls run under the rules, and end with it when it has none', async () => {
     const { turn_id: turn } = await forker.send('answer', STEPS);
     const ends = await forker.fork('answer', { turn_id: turn, step: 3, answer: { text: 'Stop here.' } });

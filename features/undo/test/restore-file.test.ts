@@ -8,6 +8,9 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 const write = (path: string, content: string, append = false): string =>
   `write_file ${JSON.stringify({ path, content, append })}`;
 
+const edit = (path: string, old_string: string, new_string: string, replace_all = false): string =>
+  `edit ${JSON.stringify({ path, old_string, new_string, replace_all })}`;
+
 describe('DU-9 undo of written files', () => {
   let stack: Stack;
   before(async () => {
@@ -67,6 +70,36 @@ describe('DU-9 undo of written files', () => {
       assert.ok(!JSON.stringify(rows).includes(Buffer.from('marmot-marmot').toString(form).slice(0, 12)));
     await undo(turn);
     assert.ok((await readFile(join(root, 'bytes.bin'))).equals(bytes));
+  });
+
+  it('puts back what an edit has replaced in many places, or has removed', async () => {
+    await say('edits', [write('many.txt', 'x y x'), write('less.txt', 'one two')]);
+    const turn = await say('edits', [
+      edit('many.txt', 'x', 'y', true),
+      edit('less.txt', ' two', ''),
+      edit('less.txt', 'nowhere', 'here'),
+    ]);
+    const calls = await undo(turn);
+    assert.deepEqual(
+      calls.map(({ action }: any) => action),
+      ['unknown', 'reversed', 'reversed'],
+    );
+    const root = await folder();
+    assert.equal(await readFile(join(root, 'many.txt'), 'utf8'), 'x y x');
+    assert.equal(await readFile(join(root, 'less.txt'), 'utf8'), 'one two');
+  });
+
+  it('VF-2 removes a document that was created, whose versions stay', async () => {
+    const turn = await say('documents', [write('memory/undone.md', 'one'), write('USER.md', 'two')]);
+    const calls = await undo(turn);
+    assert.deepEqual(
+      calls.map(({ action }: any) => action),
+      ['reversed', 'reversed'],
+    );
+    const [read] = await stack.worker.calls(await say('documents', ['read_file {"path":"memory/undone.md"}']));
+    assert.equal(read?.code, 'FileNotFound');
+    const { body } = await stack.ask('GET', '/v1/agents/main/files/memory%2Fundone.md/versions');
+    assert.equal(body.data.length, 2, JSON.stringify(body));
   });
 
   it('leaves a file that somebody has changed since, and says so', async () => {
