@@ -34,6 +34,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const until = Date.now() + body.seconds * 1000;
         const user = userOf(caller, body.user) ?? null;
         const link = { tenant, session: params.key, key: caller.keyId, user, until };
+        if (!(await reachableSession(deps.pool, callerByLink(link, ''), params.key)))
+          throw new Failure(
+            'Unprocessable',
+            `user: the session is not one of ${user ?? 'nobody'}, who would see nothing`,
+          );
         const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
         const url = `${base}/canvas/${canvasToken(deps.tokenSecret, link)}`;
         return { url, expires_at: new Date(until).toISOString() };

@@ -43,6 +43,14 @@ describe('TL canvas links', () => {
     assert.deepEqual(await reader.until(() => false), []);
   });
 
+  it('no link is made for a user who does not reach the session', async () => {
+    const make = (user: string) =>
+      stack.ask('POST', '/v1/sessions/shown/canvas/links', { body: { user } });
+    const { status, body } = await make('stranger');
+    assert.equal(status, 422, JSON.stringify(body));
+    assert.match(body.detail, /stranger/);
+  });
+
   it('a link ends when its key expires', async () => {
     const { url, id } = await link();
     await stack.pool.query('update api_keys set expires_at = now() where id = $1', [id]);
