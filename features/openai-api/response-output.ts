@@ -11,6 +11,7 @@ export interface ResponseFacts {
   readonly model: string;
   readonly instructions?: string | null | undefined;
   readonly previous_response_id?: string | null | undefined;
+  readonly conversation?: string | { readonly id: string } | null | undefined;
   readonly tools?: readonly object[] | null | undefined;
   readonly background?: boolean | null | undefined;
   readonly metadata?: unknown;
@@ -115,7 +116,7 @@ export function createResponseOutput(
 
 /** The fields that clients expect of every response. */
 function shell(
-  { model, instructions, previous_response_id, tools, background, metadata }: ResponseFacts,
+  { model, instructions, previous_response_id, conversation, tools, background, metadata }: ResponseFacts,
   at: Date,
 ) {
   return {
@@ -130,6 +131,7 @@ function shell(
     model,
     parallel_tool_calls: true,
     previous_response_id: previous_response_id ?? null,
+    conversation: typeof conversation === 'string' ? { id: conversation } : (conversation ?? null),
     prompt_cache_key: null,
     reasoning: { effort: null, summary: null },
     safety_identifier: null,

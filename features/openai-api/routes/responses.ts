@@ -101,6 +101,8 @@ async function sessionNamedBy(
   request: FastifyRequest,
   { conversation, previous_response_id: previous }: ResponsesRequest,
 ): Promise<string | undefined> {
+  if (previous && conversation)
+    throw new Failure('InvalidInput', 'Send previous_response_id or conversation, and not both');
   if (previous) return (await responseOr404(deps, callerOf(request), previous)).turn.session;
   if (conversation) return typeof conversation === 'string' ? conversation : conversation.id;
   return namedSession(request);

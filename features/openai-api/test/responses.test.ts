@@ -42,6 +42,13 @@ describe('IN-3 responses', () => {
     assert.deepEqual([found.status, found.output_text], ['completed', 'Seals are first.']);
   });
 
+  it('names its conversation, and goes on in one alone', async () => {
+    const first = await ask('Seals meet.', { conversation: 'seal-meeting' });
+    assert.deepEqual(first.conversation, { id: 'seal-meeting' });
+    const both = ask('Seals?', { conversation: 'seal-meeting', previous_response_id: first.id });
+    await assert.rejects(both, /not both/);
+  });
+
   it('streams the events of the specification, in order and complete', async () => {
     const stream = client.responses.stream({ model: 'main', input: 'Written as events.' });
     const types: string[] = [];
