@@ -39,6 +39,11 @@ export async function answerCalls(
   { results, decisions }: CallAnswers,
   session?: string,
 ): Promise<AnsweredTurn | undefined> {
+  const [twice] = decisions.filter(
+    ({ approval }, at) => decisions.findIndex((one) => one.approval === approval) < at,
+  );
+  if (twice)
+    throw new Failure('InvalidInput', `${twice.approval.slice(0, 200)} is answered twice; answer it once`);
   const bodies = new Map<string, DecisionBody>([
     ...results.map(({ call, text }) => [call, { decision: 'respond', text: cutResult(text) }] as const),
     ...decisions.map((one) => [one.approval, decisionOf(one)] as const),

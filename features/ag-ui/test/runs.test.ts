@@ -135,6 +135,8 @@ describe('IN-11 runs of AG-UI', { concurrency: 6 }, () => {
     assert.equal((await post({ threadId: 'approve-2', resume })).status, 404);
     const tools = [{ name: 'exec', description: '' }];
     assert.equal((await post({ threadId: 'approve', resume, tools, ...user('And?') })).status, 422);
+    const twice = [...resume, { interruptId: interrupt.id, status: 'cancelled' as const }];
+    assert.equal((await post({ threadId: 'approve', resume: twice })).status, 400);
     const { body } = await stack.ask('GET', `/v1/approvals/${interrupt.id}`);
     assert.equal(body.status, 'pending');
     const done = await thread.run({ resume });
