@@ -1,6 +1,6 @@
 /** Messages and their outcomes. */
 import { z } from 'zod';
-import { ARTIFACT_REF, MAX_ATTACHMENTS } from '../files/attachment.ts';
+import { ATTACHMENT_REF, MAX_ATTACHMENTS } from '../files/attachment.ts';
 import { clientToolsSchema } from './client-tool.ts';
 import { STOP_LEVELS, SUBMIT_MODES, TURN_STATUSES } from '../turn/turn.ts';
 import {
@@ -26,7 +26,7 @@ export const messageCreateSchema = z
     agent: nameSchema.optional().describe('Who answers: `main` unless the session has an agent'),
     mode: z.enum(SUBMIT_MODES).optional().describe('What happens when a turn runs: `queue`'),
     attachments: z
-      .array(z.string().regex(ARTIFACT_REF, 'must be artifact:ID, as POST /v1/artifacts gives it'))
+      .array(z.string().regex(ATTACHMENT_REF, 'must be an id that POST /v1/artifacts gives, or artifact:ID'))
       .max(MAX_ATTACHMENTS)
       .optional()
       .describe('Artifacts: images are shown to models that see, others named to its tools'),

@@ -3,6 +3,7 @@ import { ROWS } from '#test/support/rows.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ARTIFACT_BYTES } from '../contract.ts';
+import { messageCreateSchema } from '#domain/schema/message.ts';
 import { removeUnneededFiles } from '#store/files/file-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { DOCX, MP4, pdfOf, wavOf } from '#test/support/documents.ts';
@@ -52,6 +53,13 @@ describe('artifacts', () => {
     assert.equal(again.headers.get('idempotent-replayed'), 'true');
     const other = await put('two', { type: 'text/plain', headers });
     assert.equal(other.body.code, 'IdempotencyMismatch');
+  });
+
+  it('IN-1 a message names it by its id, as it was given, or as artifact:ID', async () => {
+    const { id } = (await put('named', { type: 'text/plain' })).body;
+    const allows = (attachment: string) =>
+      messageCreateSchema.safeParse({ text: 'Look.', attachments: [attachment] }).success;
+    assert.deepEqual([id, `artifact:${id}`, `file:${id}`, `${id}0`].map(allows), [true, true, false, false]);
   });
 
   it('what is put comes back byte by byte, as an attachment of its own name', async () => {
