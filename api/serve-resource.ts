@@ -52,13 +52,16 @@ export function serveResource<Named extends Operations>(
   handlers: Handlers<Named>,
   find?: Find,
 ): void {
-  const { tag, key, isKey = () => true, isDefinition } = resource;
+  const { tag, key, keySchema, isDefinition } = resource;
+  const isKey = resource.isKey ?? ((value: string) => keySchema?.safeParse(value).success ?? true);
   const missing = (): Failure => new Failure('NotFound', resource.missing);
   const all = Object.entries<Operation>(resource.operations);
   const isShown = all.some(([, { method, path }]) => method === 'GET' && path === `${resource.path}/:${key}`);
 
   for (const [operationId, operation] of all) {
     const { method, path, scope, params, query, body, answer, status, shownOnce, repeatable } = operation;
+    // A PUT may create the row: its client has to know what is wrong with the name.
+    const isNaming = resource.isKey === undefined && method === 'PUT';
     const run = handlers[operationId] as (call: Call) => Promise<unknown>;
     const probe = async (request: FastifyRequest): Promise<void> => {
       if (!params || !operation.findsFirst || !find) return;
@@ -93,8 +96,8 @@ export function serveResource<Named extends Operations>(
         // Clients omit the body of an action whose fields are all optional.
         if (method === 'POST' && body) request.body ??= {};
         if (!params) return;
-        const value = String(paramOf(request, key));
-        if (!isKey(value)) throw missing();
+        const value = paramOf(request, key);
+        if (value !== undefined && !isNaming && !isKey(String(value))) throw missing();
         if (!isKeyed(request)) await probe(request);
       },
       // A repeat of a request that removed the row gets the first answer, so the row is not looked up before that.

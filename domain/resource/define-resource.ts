@@ -72,7 +72,7 @@ interface Base<Key extends string, Item extends z.ZodType> {
   readonly key: Key;
   /** The row's field with the same value; absent when it has the parameter's name. */
   readonly field?: string;
-  /** Schema of the key; a value that does not match is a 400. */
+  /** Schema of the key; a value that does not match is a 400 where it would name a new row, and else a 404. */
   readonly keySchema?: z.ZodType<string, string>;
   /** A value that cannot be a key is a 404, like one that does not exist. */
   readonly isKey?: (value: string) => boolean;

@@ -78,6 +78,7 @@ export const documents = defineResource(
     tag: 'agents',
     item: documentSchema,
     key: 'agent',
+    keySchema: nameSchema,
     missing: 'There is no agent with this key, or no such file of it',
   },
   () => ({

@@ -1,7 +1,7 @@
 /** Forgetting a session or a user, and the receipts. */
 import { z } from 'zod';
 import { forgettingSchema, retentionSchema } from '../schema/forgetting.ts';
-import { labelSchema, sessionKeySchema } from '../schema/scalars.ts';
+import { labelSchema } from '../schema/scalars.ts';
 import { defineResource, operation } from './define-resource.ts';
 
 const FORGETS =
@@ -46,7 +46,7 @@ export const forgettings = defineResource(
       scope: 'admin',
       method: 'DELETE',
       path: '/v1/sessions/:session',
-      params: z.object({ session: sessionKeySchema }),
+      params: z.object({ session: z.string() }),
       summary: 'Forget a session',
       description: `Its messages, calls, approvals, events and Temporal runs, and those of the sessions that worked for it. ${FORGETS}`,
       answer: forgettingSchema,

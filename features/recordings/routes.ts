@@ -1,7 +1,7 @@
 /** Serves recordings and replays. */
 import { randomBytes } from 'node:crypto';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { isReachable, reachableSession } from '#api/found.ts';
+import { isReachable, noSession, reachableSession } from '#api/found.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { Failure } from '#domain/errors.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
@@ -17,7 +17,7 @@ import { resolveChange } from './what-if/resolve-change.ts';
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(app, replays, {
     async getRecording({ caller, tenant, db, params: { key } }) {
-      if (!(await reachableSession(deps.pool, caller, key))) return undefined;
+      if (!(await reachableSession(deps.pool, caller, key))) throw noSession();
       return readRecording(db, await deps.secrets.vault.scrubberOf(tenant), key);
     },
     async createReplay({ tenant, db, by, body }) {

@@ -1,0 +1,39 @@
+/** What a path names is looked up, whatever stands there: only who makes a thing learns which names it may have. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Stack, startStack } from '#test/support/stack.ts';
+
+/** Their names are a closed list or a number, or they need no row. */
+const OTHERS = /\{(kind|number|revision|step|token)\}|\/files\/\{name\}|^\/v1\/users\/|\/workspace\//;
+
+describe('IN-1 ids that cannot be ids', { timeout: 60_000 }, () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack();
+  });
+  after(() => stack.stop());
+
+  it('are not found, as those of nobody and of other tenants are', async () => {
+    const { body: api } = await stack.ask('GET', '/openapi.json');
+    const paths = Object.entries<object>(api.paths).filter(
+      ([path]) => path.includes('{') && !OTHERS.test(path),
+    );
+    assert.ok(paths.length > 50);
+    const wrong: string[] = [];
+    for (const [path, operations] of paths)
+      for (const method of ['GET', 'DELETE'].filter((one) => one.toLowerCase() in operations))
+        for (const id of ['no id', 'nobody-s', 'Ü']) {
+          const at = path.replaceAll(/\{\w+\}/g, encodeURIComponent(id));
+          const { status, body } = await stack.ask(method, at);
+          if (status !== 404) wrong.push(`${method} ${at}: ${status} ${JSON.stringify(body)}`);
+        }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('are refused where a new thing would have such a name', async () => {
+    const { status, body } = await stack.ask('PUT', '/v1/agents/no%20name/files/SOUL.md', {
+      body: { text: 'One' },
+    });
+    assert.deepEqual([status, body.errors?.[0]?.pointer], [400, 'params/agent'], JSON.stringify(body));
+  });
+});
