@@ -48,7 +48,6 @@ export const webhooks = defineResource(
     item: webhookSchema,
     key: 'id',
     keySchema: z.uuid(),
-    isKey: (value) => z.uuid().safeParse(value).success,
     isDefinition: { except: ['secret'] },
     missing: 'There is no webhook with this id',
   },

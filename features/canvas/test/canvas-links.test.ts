@@ -44,8 +44,7 @@ describe('TL canvas links', () => {
   });
 
   it('no link is made for a user who does not reach the session', async () => {
-    const make = (user: string) =>
-      stack.ask('POST', '/v1/sessions/shown/canvas/links', { body: { user } });
+    const make = (user: string) => stack.ask('POST', '/v1/sessions/shown/canvas/links', { body: { user } });
     const { status, body } = await make('stranger');
     assert.equal(status, 422, JSON.stringify(body));
     assert.match(body.detail, /stranger/);

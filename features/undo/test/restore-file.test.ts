@@ -96,7 +96,9 @@ describe('DU-9 undo of written files', () => {
       calls.map(({ action }: any) => action),
       ['reversed', 'reversed'],
     );
-    const [read] = await stack.worker.calls(await say('documents', ['read_file {"path":"memory/undone.md"}']));
+    const [read] = await stack.worker.calls(
+      await say('documents', ['read_file {"path":"memory/undone.md"}']),
+    );
     assert.equal(read?.code, 'FileNotFound');
     const { body } = await stack.ask('GET', '/v1/agents/main/files/memory%2Fundone.md/versions');
     assert.equal(body.data.length, 2, JSON.stringify(body));
