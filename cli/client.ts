@@ -150,10 +150,9 @@ async function refusal(response: Response, target: Target): Promise<ApiError> {
 function problemText(status: number, problem: Problem): string {
   const head = problem.detail ?? problem.title ?? 'The API refused the request';
   const fields = (problem.errors ?? [])
-    .map((error) => `${error.pointer ?? '(body)'}: ${error.message ?? ''}`)
-    // The detail is often identical to the first of them.
-    .filter((line) => line !== head)
-    .map((line) => `\n  ${line}`);
+    // The detail often has their words already.
+    .filter(({ message = '' }) => !head.includes(message))
+    .map(({ pointer = '(body)', message = '' }) => `\n  ${pointer}: ${message}`);
   const request = problem.request_id === undefined ? '' : `, request ${problem.request_id}`;
   return `${head}${fields.join('')}\n  (${problem.code ?? 'no code'}, HTTP ${status}${request})`;
 }

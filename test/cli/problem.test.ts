@@ -1,0 +1,18 @@
+/** What a command prints of a refusal. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApiError } from '#cli/client.ts';
+
+const linesOf = (detail: string, ...errors: { pointer?: string; message: string }[]): string[] =>
+  new ApiError(422, { detail, code: 'Unprocessable', errors }, undefined).message.split('\n').slice(0, -1);
+
+describe('IN-6 a refusal in a terminal', () => {
+  it('names a field only where the detail does not have its words already', () => {
+    const message = 'unknown time zone "Mars"';
+    assert.deepEqual(linesOf(`tz: ${message}`, { pointer: 'body/schedule/tz', message }), [`tz: ${message}`]);
+    assert.deepEqual(
+      linesOf('Nothing would differ', { pointer: 'body/change', message: 'changes nothing' }),
+      ['Nothing would differ', '  body/change: changes nothing'],
+    );
+  });
+});
