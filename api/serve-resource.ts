@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Failure, type FailureType } from '#domain/errors.ts';
 import type { Operation, Operations, OutputOf, Resource } from '#domain/resource/define-resource.ts';
+import { isStorable } from '#domain/outside-value.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Answerable } from './server/answer.ts';
 import { type Caller, callerOf, signatureOf } from './server/auth.ts';
@@ -53,7 +54,8 @@ export function serveResource<Named extends Operations>(
   find?: Find,
 ): void {
   const { tag, key, keySchema, isDefinition } = resource;
-  const isKey = resource.isKey ?? ((value: string) => keySchema?.safeParse(value).success ?? true);
+  const isKey =
+    resource.isKey ?? ((value: string) => keySchema?.safeParse(value).success ?? isStorable(value));
   const missing = (): Failure => new Failure('NotFound', resource.missing);
   const all = Object.entries<Operation>(resource.operations);
   const isShown = all.some(([, { method, path }]) => method === 'GET' && path === `${resource.path}/:${key}`);

@@ -74,7 +74,10 @@ interface Base<Key extends string, Item extends z.ZodType> {
   readonly field?: string;
   /** Schema of the key; a value that does not match is a 400 where it would name a new row, and else a 404. */
   readonly keySchema?: z.ZodType<string, string>;
-  /** A value that cannot be a key is a 404, like one that does not exist. */
+  /**
+   * A value that cannot be a key is a 404, like one that does not exist. Without it and a schema, each that can be stored may
+   * be one.
+   */
   readonly isKey?: (value: string) => boolean;
   /**
    * Its text is stored and shown unchanged, so a secret in it is refused. `except` names fields of bodies that may have

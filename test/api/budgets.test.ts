@@ -121,6 +121,7 @@ describe('DU-7 /v1/budgets', () => {
     const bob = await api.makeKey(['read'], { tenant: own.tenant, user: 'bob' });
     const seen = (await ask('/v1/budgets/use', bob)).body.data.map((use: { subject: string }) => use.subject);
     assert.deepEqual(seen.toSorted(), ['', '', 'thrifty']);
+    for (const id of ['none', 'a%00b']) assert.equal((await ask(`/v1/budgets/${id}`)).status, 404, id);
     settingsBudgets.pop();
   });
 });

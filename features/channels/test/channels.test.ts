@@ -328,7 +328,8 @@ describe('IN-4 a Telegram channel', () => {
     const nobody = await chat.ask('DELETE', '/v1/channels/tg/people/43');
     assert.match(nobody.body.detail, /Nobody is paired by the id 43/);
     assert.equal((await chat.ask('DELETE', '/v1/channels/tg')).status, 204);
-    assert.equal((await chat.ask('GET', '/v1/channels/tg')).status, 404);
+    for (const path of ['tg', 'no%20key', '%00', '%00/people', 'no%20key/deliveries'])
+      assert.equal((await chat.ask('GET', `/v1/channels/${path}`)).status, 404, path);
   });
 
   it('of a page’s own narrows what its server says there, and says nothing when it is off', async (t) => {

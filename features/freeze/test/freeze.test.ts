@@ -189,6 +189,7 @@ describe('DU-11 freezes', () => {
     );
     await refuse({ reason: 'x', tools: ['group:nothing'] }, 400, /no group/);
     await refuse({ reason: 'x' }, 403, /admin/, await stack.makeKey(['read', 'run']));
-    assert.equal((await stack.ask('POST', '/v1/freezes/none/lift', { body: {} })).status, 404);
+    for (const id of ['none', 'a%00b'])
+      assert.equal((await stack.ask('POST', `/v1/freezes/${id}/lift`, { body: {} })).status, 404, id);
   });
 });
