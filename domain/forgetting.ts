@@ -21,12 +21,15 @@ const STAYS = [
   'tasks on the boards of teams',
   'what others were told: in their sessions, in these sessions’ runs in Temporal, in documents and workspaces that they share',
   'copies of workspaces on the disks of workers that have not used them since',
+  'files on other machines',
   'logs and backups, and sums of what models have cost',
+  'digests in the chain of evidence, without the salts that they were made with',
+  'this receipt',
 ] as const;
 
 /** What a forgetting does not remove, as its receipt says. */
 export const FORGETTING_KEEPS: Readonly<Record<(typeof FORGET_SUBJECTS)[number], readonly string[]>> = {
-  session: STAYS,
+  session: [...STAYS, 'forks of the session'],
   user: [
     ...STAYS,
     'skills that he has published for all, without his name',

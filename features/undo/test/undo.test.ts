@@ -126,12 +126,11 @@ describe('DU-9 undo of a turn', () => {
   });
 
   it('refuses calls that it cannot reverse, and turns of others', async () => {
-    const everywhere = `edit ${JSON.stringify({ path: 'notes.md', old_string: 'o', new_string: 'O', replace_all: true })}`;
-    const turn = await say('refused', [write('one'), everywhere]);
-    const [edited] = await plan(turn);
-    const refused = await undo(turn, { calls: [edited.call_id] });
+    const turn = await say('refused', [write('one'), 'exec {"command":"true"}']);
+    const [ran] = await plan(turn);
+    const refused = await undo(turn, { calls: [ran.call_id] });
     assert.equal(refused.status, 400);
-    assert.match(refused.body.detail, /edit cannot reverse/);
+    assert.match(refused.body.detail, /exec cannot reverse/);
     assert.equal((await undo(turn, { calls: ['call_of-nobody'] })).status, 400);
     const { key } = await stack.makeTenant();
     assert.equal((await stack.ask('GET', `/v1/turns/${turn}/undo`, { key })).status, 404);
