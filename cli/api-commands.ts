@@ -14,6 +14,7 @@ import {
   createContext,
   readJsonObject,
   wholeNumber,
+  numberOf,
 } from './command-context.ts';
 import { usageError } from './cli-error.ts';
 import { readObjectFile } from './object-file.ts';
@@ -226,7 +227,7 @@ function readFlag(kind: string | undefined, value: unknown, name: string): unkno
 
 /** Only the API checks whether the number is within its limits. */
 function readNumber(value: string, name: string): number {
-  const number = Number(value);
+  const number = numberOf(value);
   if (Number.isFinite(number)) return number;
-  throw usageError(`${name} must be a number, not ${value}`);
+  throw usageError(`${name} must be a number, not ${value || 'empty'}`);
 }

@@ -67,10 +67,15 @@ export function readJsonObject(value: string, flag: string): Record<string, unkn
   return parsed as Record<string, unknown>;
 }
 
+/** NaN for an empty text too, which a script gives for a variable that is not set. */
+export function numberOf(value: string): number {
+  return value.trim() === '' ? NaN : Number(value);
+}
+
 /** For commander: reads a whole number within inclusive limits. */
 export function wholeNumber(min: number, max: number): (value: string) => number {
   return (value) => {
-    const number = Number(value);
+    const number = numberOf(value);
     if (Number.isInteger(number) && number >= min && number <= max) return number;
     throw new InvalidArgumentError(`It is a number from ${min} to ${max}.`);
   };

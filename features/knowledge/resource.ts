@@ -1,7 +1,14 @@
 /** The knowledge graph of agents and their users, which people browse and correct. */
 import { z } from 'zod';
 import { KNOWLEDGE_LIMITS } from './contract.ts';
-import { type Kept, labelSchema, nameSchema, textSchema, timeSchema } from '#domain/schema/scalars.ts';
+import {
+  type Kept,
+  labelSchema,
+  nameSchema,
+  readTimeSchema,
+  textSchema,
+  timeSchema,
+} from '#domain/schema/scalars.ts';
 import { defineResource } from '#domain/resource/define-resource.ts';
 
 const idSchema = z.string().regex(/^\d{1,18}$/, 'must be the id of an entity');
@@ -66,7 +73,6 @@ export const relationSchema = z.object({
   author: z.string().nullable().meta({ description: 'Who says it, where no document does' }),
 });
 
-const time = z.iso.datetime({ offset: true });
 const owner = { agent: nameSchema.optional(), user: labelSchema.optional() };
 const ownerFlags = {
   agent: ['--agent <key>', 'of this agent'],
@@ -84,8 +90,8 @@ export const entityChangeSchema = z.strictObject({
 
 export const relationChangeSchema = z.strictObject({
   relation: type.optional(),
-  valid_from: time.optional(),
-  valid_to: time.nullable().optional(),
+  valid_from: readTimeSchema.optional(),
+  valid_to: readTimeSchema.nullable().optional(),
   single: z.boolean().optional(),
   hidden: hidden.optional(),
 });

@@ -104,13 +104,9 @@ function agentOf(key: string, { fields, text }: Page): ProjectAgent | string {
 
 /** The timing is one of `cron` (with `zone`), `every` and `at`. */
 function scheduleOf(name: string, { fields, text }: Page): ProjectSchedule | string {
-  const { cron, zone = 'UTC', every, at, ...rest } = fields;
-  const timings = [
-    cron !== undefined && { kind: 'cron', expr: cron, tz: zone },
-    every !== undefined && { kind: 'every', every_seconds: every },
-    at !== undefined && { kind: 'at', at: at instanceof Date ? at.toISOString() : at },
-  ].filter((timing) => timing !== false);
-  if (timings.length !== 1) return 'needs one of cron, every and at';
+  const { cron: _cron, zone: _zone, every: _every, at: _at, ...rest } = fields;
+  const timing = timingOf(fields);
+  if (timing === undefined) return 'needs one of cron, every and at';
   const deliver = rest['session'] === undefined ? {} : { deliver: 'session' };
   if (rest['name'] !== undefined && rest['name'] !== name)
     return `name is ${JSON.stringify(rest['name'])}; the name of the file is the name`;
@@ -119,7 +115,7 @@ function scheduleOf(name: string, { fields, text }: Page): ProjectSchedule | str
   const message = text === '' ? {} : { message: text };
   const read = parsedBy(scheduleCreateSchema, {
     name,
-    schedule: timings[0],
+    schedule: timing,
     ...deliver,
     ...rest,
     ...message,
@@ -127,6 +123,15 @@ function scheduleOf(name: string, { fields, text }: Page): ProjectSchedule | str
   // The time of another kind may be over, as that of a schedule that has run.
   if (typeof read === 'string' || read.schedule.kind !== 'cron') return read;
   return timingProblem(read.schedule, new Date()) ?? read;
+}
+
+function timingOf({ cron, zone = 'UTC', every, at }: Page['fields']): unknown {
+  const timings = [
+    cron !== undefined && { kind: 'cron', expr: cron, tz: zone },
+    every !== undefined && { kind: 'every', every_seconds: every },
+    at !== undefined && { kind: 'at', at: at instanceof Date ? at.toISOString() : at },
+  ].filter((timing) => timing !== false);
+  return timings.length === 1 ? timings[0] : undefined;
 }
 
 function parsedBy<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | string {

@@ -215,15 +215,15 @@ export async function changeDocument(
   const { outside = seen?.outside ?? false } = change;
   const before = change.outside === undefined ? seen?.read : undefined;
   const read = outside ? { ...before, ...(change.read ?? FROM_OUTSIDE) } : {};
-  if (newest.removed && text !== null) await refuseNested(tx, scope, change.path);
   await save(tx, scope, { ...change, outside, read }, text, revision);
   return { done: false, revision };
 }
 
-/** Workspaces show documents as files, and a file cannot also be a folder. @throws Failure InvalidInput */
+/** Workspaces show documents as files, and no new one can be a folder too. @throws Failure InvalidInput */
 async function refuseNested(tx: Transaction, scope: DocumentScope, path: string): Promise<void> {
   const other = await readRow<{ path: string }>(tx)`
-    select path from ${seenBy(scope)} where starts_with(${path}, path || '/') or starts_with(path, ${`${path}/`}) limit 1`;
+    select path from ${seenBy(scope)} where (starts_with(${path}, path || '/') or starts_with(path, ${`${path}/`}))
+      and not exists (select from documents where ${isOwn(scope)} and path = ${path}) limit 1`;
   if (other)
     throw new Failure('InvalidInput', `there is ${other.path}: ${path} would make a file also a folder`);
 }
@@ -256,6 +256,7 @@ async function save(
     await execute(tx)`delete from documents where ${where} and path = ${path}`;
   } else {
     checkSize(path, text);
+    await refuseNested(tx, scope, path);
     await execute(tx)`
       insert into documents (tenant_id, agent_key, user_id, path, revision, text, digest, outside, read)
       values (${key}, ${revision}, ${text}, ${createHash('sha256').update(text).digest()}, ${outside}, ${JSON.stringify(read)})

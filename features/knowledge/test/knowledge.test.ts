@@ -179,9 +179,12 @@ describe('TL knowledge over HTTP', () => {
     for (const body of [{ name: ' ' }, { aliases: Array(50).fill('x') }, { colour: 'red' }])
       assert.equal((await ask('PATCH', `entities/${ann}`, { body })).status, 400);
     const [one] = await relationsOf('ann');
-    const backwards = { valid_from: '2024-01-01T00:00:00Z', valid_to: '2023-01-01T00:00:00Z' };
+    // A day is its first moment, as in searches.
+    const backwards = { valid_from: '2024-01-01', valid_to: '2023-01-01T00:00:00Z' };
     assert.equal((await ask('PATCH', `relations/${one.id}`, { body: backwards })).status, 422);
-    assert.equal((await ask('PATCH', `relations/${one.id}`, { body: { valid_to: 'soon' } })).status, 400);
+    const soon = await ask('PATCH', `relations/${one.id}`, { body: { valid_to: 'soon' } });
+    assert.equal(soon.status, 400);
+    assert.match(soon.body.detail, /such as 2026-05-01/);
     assert.equal((await ask('DELETE', 'relations/999999999')).status, 404);
   });
 

@@ -62,6 +62,9 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
       assert.match(made.stderr, /cannot be made: ENOTDIR/);
       assert.doesNotMatch(made.stderr, / at /);
     }
+    const empty = await cli('deploy', folder(), '--yes', '--rollout', '');
+    assert.equal(empty.code, 2);
+    assert.match(empty.stderr, /It is a number from 0 to 100/);
     const none = await cli('deploy', join(parent, 'none'), '--yes');
     assert.equal(none.code, 1);
     assert.match(none.stderr, /none has no agents\//);

@@ -20,7 +20,7 @@ import {
 } from '../store.ts';
 import type { Embed } from '#activities/model/embed.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
-import type { Files } from '#activities/workspace/contract.ts';
+import type { Files, FileScope } from '#activities/workspace/contract.ts';
 import { createFolderSkills, type SkillFiles } from './folder-skills.ts';
 import type { TreeFile } from '#domain/files/file-tree.ts';
 import { readTree } from '#activities/workspace/read-tree.ts';
@@ -161,8 +161,7 @@ export function createSkills(
       const input = { ...call, origins: undefined };
       const leave = await files.keep?.(call);
       try {
-        for (const { path, bytes } of found)
-          await files.write({ ...input, isProgram: isScript(bytes) }, `${folder}/${path}`, bytes);
+        for (const file of found) await unpack(files, input, folder, file);
       } finally {
         await leave?.();
       }
@@ -182,8 +181,14 @@ export function createSkills(
 }
 
 /** Published files have no modes; a script says by its first line that it can be started. */
-function isScript(bytes: Buffer): boolean {
-  return bytes.subarray(0, 2).toString('latin1') === '#!';
+async function unpack(
+  files: Files,
+  call: FileScope,
+  folder: string,
+  { path, bytes }: TreeFile,
+): Promise<void> {
+  const isProgram = bytes.subarray(0, 2).toString('latin1') === '#!';
+  await files.write({ ...call, isProgram }, `${folder}/${path}`, bytes);
 }
 
 interface Published {
