@@ -9,7 +9,7 @@ import type { Answerable } from './server/answer.ts';
 import { type Caller, callerOf, signatureOf } from './server/auth.ts';
 import type { Api } from './deps.ts';
 import { paramOf } from './found.ts';
-import { problems } from './server/openapi.ts';
+import { NO_QUERY, problems } from './server/openapi.ts';
 
 export interface Call<One extends Operation = Operation> {
   readonly caller: Caller;
@@ -86,7 +86,7 @@ export function serveResource<Named extends Operations>(
         summary: operation.summary,
         ...(operation.description && { description: operation.description }),
         ...(params && { params }),
-        ...(query && { querystring: query }),
+        querystring: query ?? NO_QUERY,
         ...(body && { body }),
         response: {
           [status]: answer,

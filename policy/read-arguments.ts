@@ -84,6 +84,8 @@ function asksForNothing(tool: Tool, name: string, value: unknown): boolean {
 
 interface Property {
   readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Property>>;
+  readonly items?: unknown;
   readonly anyOf?: readonly Property[];
   readonly oneOf?: readonly Property[];
 }
@@ -124,9 +126,14 @@ function isOpen(schema: Fields): boolean {
 const OPENING = ['patternProperties', 'anyOf', 'oneOf', 'allOf', '$ref'];
 
 /** The types that a property may have, as far as its schema names them. */
-function typesOf({ type, anyOf, oneOf }: Property): readonly string[] {
+function typesOf({ type, ...rest }: Property): readonly string[] {
   if (type !== undefined) return typeof type === 'string' ? [type] : type;
-  return [...(anyOf ?? []), ...(oneOf ?? [])].flatMap((each) => (isRecord(each) ? typesOf(each) : []));
+  return choicesOf(rest).flatMap(typesOf);
+}
+
+function choicesOf({ anyOf, oneOf }: Property): readonly Property[] {
+  // Another program wrote it.
+  return [anyOf, oneOf].flatMap((choices) => (Array.isArray(choices) ? choices.filter(isRecord) : []));
 }
 
 /** JSON Schema (draft 2020-12) of the accepted arguments, for models and people. */
@@ -148,10 +155,31 @@ function asObject(raw: unknown): Arguments | undefined {
 }
 
 /**
- * Converts "5" to 5, "true" to true, and a list or object written as text: models write these, and they have no other
- * meaning.
+ * Converts "5" to 5, "true" to true, and a list or object written as text, also within lists and objects: models write
+ * these, and they have no other meaning.
  */
 function coerce(value: unknown, property: Property): unknown {
+  const plain = coerceWhole(value, property);
+  if (Array.isArray(plain)) {
+    const items = variantsOf(property).flatMap((each) => (isRecord(each.items) ? [each.items] : []));
+    return items.length === 0 ? plain : plain.map((item) => coerce(item, { anyOf: items }));
+  }
+  if (!isRecord(plain)) return plain;
+  const variants = variantsOf(property);
+  return Object.fromEntries(
+    Object.entries(plain).map(([name, inner]) => [
+      name,
+      coerce(inner, { anyOf: variants.flatMap((each) => fieldOf(each.properties, name) ?? []) }),
+    ]),
+  );
+}
+
+/** The schemas of which a value has one. */
+function variantsOf(property: Property): readonly Property[] {
+  return [property, ...choicesOf(property).flatMap(variantsOf)];
+}
+
+function coerceWhole(value: unknown, property: Property): unknown {
   const [type, ...others] = new Set(typesOf(property).filter((each) => each !== 'null'));
   if (others.length > 0) return value;
   if (typeof value === 'number' && type === 'string') return String(value);

@@ -77,6 +77,36 @@ describe('EX-1 null', () => {
       assert.deepEqual(read({ properties: { n: property } }, { n: '5' }), { n: 5 });
     assert.deepEqual(read({ properties: { n: { type: ['integer', 'string'] } } }, { n: '5' }), { n: '5' });
   });
+
+  test('is read within lists and objects, also where there are several kinds of them', () => {
+    const job = {
+      oneOf: [
+        { type: 'object', properties: { kind: text, everyMs: { type: 'integer' }, on: { type: 'boolean' } } },
+        { type: 'object', properties: { kind: text, at: text } },
+      ],
+    };
+    const properties = { jobs: { type: 'array', items: job }, free: {} };
+    const jobs = [
+      { kind: 'every', everyMs: '60000', on: 'true' },
+      { kind: 'at', at: 5, more: '5' },
+    ];
+    assert.deepEqual(read({ properties }, { jobs, free: { n: '5' } }), {
+      jobs: [
+        { kind: 'every', everyMs: 60_000, on: true },
+        { kind: 'at', at: '5', more: '5' },
+      ],
+      free: { n: '5' },
+    });
+    assert.deepEqual(
+      read(
+        { properties: { a: { type: 'object', anyOf: 'x', properties: 'y', items: 1 } } },
+        { a: { b: '1' } },
+      ),
+      {
+        a: { b: '1' },
+      },
+    );
+  });
 });
 
 describe('MC-1 what models fill in without meaning it', () => {

@@ -79,10 +79,11 @@ export async function recordTurnEnd(
   return end.duplicate ? { ...ended, status: end.status } : ended;
 }
 
-/** The user reads the limit in place of an answer, or after the text before it. */
-function textOf({ limit, status }: TurnEnd, stop: StopInput | undefined): Pick<EndTurnInput, 'text'> {
+/** The user reads the limit, or why a hook denies, in place of an answer or after the text before it. */
+function textOf({ limit, status, error }: TurnEnd, stop: StopInput | undefined): Pick<EndTurnInput, 'text'> {
   const why = limit ?? (status === 'stopped' && stop?.reason === TIME_UP ? TIME_UP : undefined);
-  return why === undefined ? {} : { text: `This turn was ended by a limit: ${why}.` };
+  const what = error?.code === 'HookDenied' ? 'a hook' : 'a limit';
+  return why === undefined ? {} : { text: `This turn was ended by ${what}: ${why}.` };
 }
 
 /** Records the ends of turns whose run was ended from outside, before another one starts. */

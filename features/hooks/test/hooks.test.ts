@@ -216,6 +216,7 @@ describe('REFERENCE §10 hooks', () => {
       [turn.status, turn.error],
       ['failed', { code: 'HookDenied', message: 'not on a Sunday' }],
     );
+    assert.equal(turn.text, 'This turn was ended by a hook: not on a Sunday.');
     assert.deepEqual(
       (await stack.worker.heard('silenced')).map(({ text }) => text),
       ['[withheld: not on a Sunday]'],
