@@ -80,7 +80,8 @@ function addApiCommand(
   const params: readonly string[] = path.match(/(?<=:)\w+/g) ?? [];
   const names = [...params, ...(one.arguments ?? [])];
   const queried = fieldsOf(query);
-  const flags = flagOptions({ ...(queried['after'] && PAGE_FLAGS), ...one.flags }, fieldsOf(body));
+  const fields = fieldsOf(body);
+  const flags = flagOptions({ ...(queried['after'] && PAGE_FLAGS), ...one.flags }, fields);
   const { isDefault = one.word === 'list' && params.length === 0 } = one;
   const command = own.isParent
     ? parent
@@ -100,7 +101,7 @@ function addApiCommand(
     const program = one.takesProgram ? (line[names.length] as string[]) : [];
     const options = line[names.length + (one.takesProgram ? 1 : 0)] as ApiOptions;
     const context = createContext(options);
-    const words = Object.fromEntries(names.map((name, at) => [name, line[at]]));
+    const words = Object.fromEntries(names.map((name, at) => [name, readWord(fields[name], line[at], name)]));
     for (const name of named?.ids ?? [])
       words[name] = await idOf(context, named?.list ?? '', String(words[name]));
     const input = { ...words, ...readFlags(flags, options) };
@@ -223,6 +224,12 @@ function readFlag(kind: string | undefined, value: unknown, name: string): unkno
   if (kind === 'commas') return value.split(',').flatMap((one) => one.trim() || []);
   if (kind === 'json') return readJsonObject(value, name);
   return value;
+}
+
+/** A word of the line: in the path as it is, in the body as its field is. */
+function readWord(field: z.ZodType | undefined, word: unknown, name: string): unknown {
+  const isNumber = field !== undefined && innermost(field).type === 'number' && word !== undefined;
+  return isNumber ? readNumber(String(word), name) : word;
 }
 
 /** Only the API checks whether the number is within its limits. */

@@ -231,7 +231,6 @@ export const documents = defineResource(
         help: 'write an earlier version again',
         arguments: ['revision'],
         flags: { ...user, ...expects },
-        sends: ({ revision, expected_revision }) => ({ revision: Number(revision), expected_revision }),
         says: saysRevision,
       },
     }),

@@ -20,19 +20,29 @@ export const HOOK_LIMITS = {
   reason: 2_000,
 } as const;
 
-/** Says why the hook could never run; undefined when it can. */
-function hookProblem(hook: {
+/** The field that a hook of each type needs, then those that it may have besides. */
+const FIELDS_OF_TYPE = {
+  command: ['command'],
+  http: ['url', 'headers'],
+  prompt: ['prompt', 'model'],
+  code: ['code'],
+} as const;
+
+const TYPED_FIELDS = Object.values(FIELDS_OF_TYPE).flat();
+
+type HookFields = Readonly<Partial<Record<(typeof TYPED_FIELDS)[number], unknown>>> & {
   readonly type: (typeof HOOK_TYPES)[number];
   readonly event: (typeof HOOK_EVENTS)[number];
   readonly tools?: readonly string[] | undefined;
-  readonly command?: string | undefined;
-  readonly url?: string | undefined;
-  readonly prompt?: string | undefined;
-  readonly code?: string | undefined;
-}): string | undefined {
-  const needed = { command: 'command', http: 'url', prompt: 'prompt', code: 'code' } as const;
-  const field = needed[hook.type];
-  if (hook[field] === undefined) return `a hook of type ${hook.type} needs ${field}`;
+};
+
+/** Says why the hook could never run as it is written; undefined when it can. */
+function hookProblem(hook: HookFields): string | undefined {
+  const fields: readonly (typeof TYPED_FIELDS)[number][] = FIELDS_OF_TYPE[hook.type];
+  const [needed] = FIELDS_OF_TYPE[hook.type];
+  if (hook[needed] === undefined) return `a hook of type ${hook.type} needs ${needed}`;
+  const other = TYPED_FIELDS.find((field) => hook[field] !== undefined && !fields.includes(field));
+  if (other !== undefined) return `${other} says nothing of a hook of type ${hook.type}`;
   const ofTools = hook.event === 'pre_tool_use' || hook.event === 'subagent_start';
   return hook.tools && !ofTools ? `tools says nothing of ${hook.event}` : undefined;
 }

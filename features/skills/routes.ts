@@ -18,6 +18,7 @@ import {
 } from './store.ts';
 import { type Caller, userOf } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
+import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
@@ -73,6 +74,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         return { data: await listSkillGrants(db, params.name) };
       },
       async grantSkill({ db, by, params: { name, ...grant } }) {
+        if (grant.kind === 'agent') await requireAgents(db, [['path/subject', grant.subject]]);
         const row = await grantSkill(db, name, { ...grant, by });
         if (!row)
           throw new Failure('Unprocessable', `${name} has ${MAX_SKILL_GRANTS} grants, which is the most`);

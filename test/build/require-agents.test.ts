@@ -23,12 +23,17 @@ describe('SC-9 a name of no agent is refused', () => {
       body: { name: 'echo', transport: 'streamable-http', url: 'https://example.com/mcp' },
     });
     await api.ask('POST', '/v1/webhooks', { body: { url: 'https://example.com/hook', events: ['*'] } });
+    const content = Buffer.from('---\nname: tea\ndescription: Makes tea.\n---\nBoil water.').toString(
+      'base64',
+    );
+    await api.ask('PUT', '/v1/skills/tea', { body: { files: [{ path: 'SKILL.md', content }] } });
   });
   after(() => api.stop());
 
   const cases: readonly (readonly [method: string, path: string, body: object, pointer: string])[] = [
     ['POST', '/v1/budgets', { scope: 'agent', subject: 'writr', usd: 1 }, 'body/subject'],
     ['PUT', '/v1/mcp/servers/echo/grants/agent/writr', {}, 'path/subject'],
+    ['PUT', '/v1/skills/tea/grants/agent/writr', {}, 'path/subject'],
     [
       'POST',
       '/v1/mcp/requests',

@@ -191,6 +191,9 @@ describe('IN-6 commands that read and decide', () => {
     assert.equal(code, 0, stderr);
     assert.match(stderr, /as it was before change 7/);
     assert.deepEqual(api.requests.at(-1)?.body, { change: '7' });
+    const wrong = await cli('files', 'restore', 'main', 'MEMORY.md', 'x');
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /revision must be a number, not x/);
   });
 
   test('an agent is made from a YAML file, and flags win over it', async () => {

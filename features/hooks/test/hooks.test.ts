@@ -281,6 +281,11 @@ describe('REFERENCE §10 hooks', () => {
   it('that could never run are refused where they are written', async () => {
     for (const [hook, why] of [
       [{ event: 'pre_tool_use', type: 'http' }, /needs url/],
+      [
+        { event: 'pre_tool_use', type: 'command', command: 'x', url: 'https://example.com' },
+        /url says nothing of a hook of type command/,
+      ],
+      [{ event: 'pre_tool_use', type: 'code', code: 'a/b', model: 'c/d' }, /model says nothing/],
       [{ event: 'user_prompt_submit', type: 'prompt', prompt: 'x', tools: ['exec'] }, /tools says nothing/],
       [{ event: 'pre_tool_use', type: 'command', command: 'x', timeout_seconds: 60 }, /10/],
     ] as const) {
