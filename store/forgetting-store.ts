@@ -98,10 +98,16 @@ export async function countForgotten(
     where tenant_id = ${db} and id = ${id}`;
 }
 
-/** Records that all running work is stopped. */
-export async function noteStopped(db: TenantDb, id: string): Promise<void> {
+/** The database's clock. */
+export async function readClock(pool: Pool): Promise<string> {
+  const row = await readRow<{ now: string }>(pool)`select clock_timestamp()::text as now`;
+  return row?.now ?? '';
+}
+
+/** Records that nothing of what began until then runs any more. */
+export async function noteStopped(db: TenantDb, id: string, until: string): Promise<void> {
   await execute(db)`
-    update forgettings set until = coalesce(until, clock_timestamp()) where tenant_id = ${db} and id = ${id}`;
+    update forgettings set until = coalesce(until, ${until}::timestamptz) where tenant_id = ${db} and id = ${id}`;
 }
 
 /** Closes the receipt. */
@@ -181,8 +187,12 @@ export async function removeSessionRows(
     ],
   ];
   for (const removal of last) await removeAll(pool, removal, onRemoved);
+  // A turn that has begun since may have read something from outside (PO-5), with a tool that was also used before.
   await execute(pool)`
-    update sessions set summary = null, title = null, used = '{}' where ${ofTenant} and key = ${session}`;
+    update sessions s set summary = null, title = null, used = case
+        when exists (select from turns t where t.tenant_id = ${tenant} and t.session_key = ${session}) then used
+        else '{}' end
+    where ${ofTenant} and key = ${session}`;
 }
 
 /** Removes a user's own data besides sessions: permanent permissions, links, keys, documents, and data of features. */

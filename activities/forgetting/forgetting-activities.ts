@@ -14,6 +14,7 @@ import {
   type ForgettingRow,
   noteForgottenSessions,
   noteStopped,
+  readClock,
   removeEmbeddings,
   removeSessionRows,
   removeUserRows,
@@ -41,6 +42,9 @@ export interface ForgettingDeps {
 /** Milliseconds between two checks of a workflow that must end. */
 const LOOK_MS = 200;
 
+/** Somebody who goes on talking does not keep the rest from being forgotten. */
+const MAX_PASSES = 20;
+
 export function createForgettingActivities(deps: ForgettingDeps): ForgetActivities {
   const { pool, rows, temporal, parts, workspaces } = deps;
   const step = <Result>(work: (tenant: string, row: ForgettingRow) => Promise<Result>) =>
@@ -51,12 +55,24 @@ export function createForgettingActivities(deps: ForgettingDeps): ForgetActiviti
     });
   return {
     stop_forgotten: step(async (tenant, row) => {
-      const sessions = await noteForgottenSessions(forTenant(pool, tenant), row);
-      for (const session of sessions) await stopSession(deps, tenant, session);
-      for (const { key } of sessions)
-        while ((await temporal.stateOf(sessionWorkflowId(tenant, key))) === 'running')
-          await sleep(LOOK_MS, undefined, { signal: Context.current().cancellationSignal });
-      await noteStopped(forTenant(pool, tenant), row.id);
+      const db = forTenant(pool, tenant);
+      const isRunning = async (key: string): Promise<boolean> =>
+        (await temporal.stateOf(sessionWorkflowId(tenant, key))) === 'running';
+      const stopped = new Set<string>();
+      // While some are stopped, others begin: work that these give away, and what is said in one that was stopped.
+      for (let pass = 1; ; pass += 1) {
+        const until = await readClock(pool);
+        const open = [];
+        for (const session of await noteForgottenSessions(db, row))
+          if (!stopped.has(session.key) || (await isRunning(session.key))) open.push(session);
+        if (open.length === 0 || pass > MAX_PASSES) return noteStopped(db, row.id, until);
+        for (const session of open) await stopSession(deps, tenant, session);
+        for (const { key } of open) {
+          while (await isRunning(key))
+            await sleep(LOOK_MS, undefined, { signal: Context.current().cancellationSignal });
+          stopped.add(key);
+        }
+      }
     }),
 
     forget_runs: step(async (tenant, { id, sessions, until }) => {

@@ -7,6 +7,7 @@ import { writeDocument } from '#store/files/document-store.ts';
 import { pruneByRetention } from '#store/retention-store.ts';
 import { startLostForgettings } from '#temporal/forgetting-start.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { observeStatements } from '#test/support/statements.ts';
 
 describe('forgetting', () => {
   let stack: Stack;
@@ -130,6 +131,38 @@ describe('forgetting', () => {
       body.data.map(({ text }: { text: string }) => text.includes('bilby')),
       [false, false],
     );
+  });
+
+  it('keeps the marks of what a turn has read that begins while the rest is removed (PO-5)', async (t) => {
+    await say('marked', 'potoroo one');
+    let begun: Promise<unknown> | undefined;
+    const begin = async (): Promise<void> => {
+      await stack.worker.say('marked', 'hold {"note":"marked"}');
+      await stack.worker.probes.untilHeld('marked');
+      await stack.pool.query(`select note_used($1, 'marked', '{"web_fetch":"call_1"}')`, [stack.tenant]);
+    };
+    observeStatements(t, stack.pool, async ({ text }) => {
+      if (text.includes('update forgettings set until') && !begun) await (begun = begin());
+    });
+    await forget('/v1/sessions/marked');
+    const { rows } = await stack.pool.query(`select used from sessions where key = 'marked'`);
+    stack.worker.probes.release('marked');
+    assert.deepEqual(Object.keys(rows[0].used), ['web_fetch']);
+    assert.deepEqual(await whereIs('potoroo one'), []);
+  });
+
+  it('takes a session of the user that begins while the others are stopped', async (t) => {
+    await say('early', 'dibbler one', 'hanna');
+    let begun: Promise<unknown> | undefined;
+    observeStatements(t, stack.pool, async ({ text }) => {
+      if (text.includes('update forgettings set sessions') && !begun)
+        await (begun = stack.ask('POST', '/v1/sessions/late/messages', {
+          body: { text: 'dibbler two', user: 'hanna' },
+        }));
+    });
+    await forget('/v1/users/hanna');
+    assert.ok(begun, 'sessions are noted');
+    assert.deepEqual(await whereIs('dibbler'), []);
   });
 
   it('of a user takes all of his sessions, documents and keys, and nobody else’s', async () => {
