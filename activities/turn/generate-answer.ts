@@ -7,7 +7,7 @@ import { createMeter, type Meter, NOTHING_SPENT, withUses } from '#domain/budget
 import type { WorkerPart } from '#domain/feature.ts';
 import { turnGates } from '#domain/gate/gate.ts';
 import { answerIdOf } from '#domain/ids.ts';
-import { type ModelAnswer, ModelError } from '#domain/model/model.ts';
+import { type ModelAnswer, ModelError, NO_MODEL } from '#domain/model/model.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -21,7 +21,7 @@ import { newestImages, readImages, type ShownImages } from '../prompt/prompt-ima
 import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/prompt-parts.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
 import { createDeltaFeed } from './delta-feed.ts';
-import { type InvokedAnswer, invokedAnswer, invokedCalls, NO_MODEL } from './invoked-answer.ts';
+import { type InvokedAnswer, invokedAnswer, invokedCalls } from './invoked-answer.ts';
 import { hasStandIns } from '#domain/turn/stand-ins.ts';
 import type { StandIns } from '../stand-ins.ts';
 import { withTrace } from '../trace-scope.ts';

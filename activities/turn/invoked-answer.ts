@@ -1,5 +1,5 @@
 /** A call over the API is a turn without a model: its message lists the tools, and its answer is their result. */
-import type { ModelAnswer } from '#domain/model/model.ts';
+import { type ModelAnswer, NO_MODEL } from '#domain/model/model.ts';
 import type { Step } from './step.ts';
 import { invocationPlace, type InvokedCall } from '#store/turns/message-store.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -9,9 +9,6 @@ export interface InvokedAnswer {
   readonly answer: ModelAnswer;
   readonly ref: string;
 }
-
-/** Used in place of a model's reference, for an answer without a model. */
-export const NO_MODEL = 'none';
 
 /** Undefined for a turn whose message a model answers. */
 export function invokedCalls({ transcript, turn }: Step): readonly InvokedCall[] | undefined {

@@ -18,7 +18,7 @@ import type { StandIns } from '../stand-ins.ts';
 import { runsCommand } from '../tool-call/runs-at.ts';
 import type { WorkspaceOf } from '../workspace/workspace-folder.ts';
 import type { GeneratedAnswer } from './generate-answer.ts';
-import { NO_MODEL } from './invoked-answer.ts';
+import { NO_MODEL } from '#domain/model/model.ts';
 import { databaseNow, type LoadedStep, type Step } from './step.ts';
 
 export interface PlanAnswerDeps extends PlanDeps {

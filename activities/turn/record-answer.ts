@@ -8,7 +8,7 @@ import type { Models } from '../model/model-catalog.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { answerEvents, answerText } from './answer-events.ts';
 import type { GeneratedAnswer } from './generate-answer.ts';
-import { NO_MODEL } from './invoked-answer.ts';
+import { NO_MODEL } from '#domain/model/model.ts';
 import { ANSWER_PREVIEW, type AnswerPlan } from './plan-answer.ts';
 import type { Step } from './step.ts';
 import type { StepEngine } from './step-engine.ts';

@@ -35,7 +35,10 @@ interface PromptHookResult {
   readonly uses: readonly ModelUse[];
 }
 
-/** A repeat runs hooks on no message again. A denied message ends the turn; hooks still run on the others. */
+/**
+ * A repeat runs hooks on no message again. A denied message ends the turn; hooks still run on the others, and on what was
+ * stopped before its hooks had run, which this model reads first.
+ */
 export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): Promise<PromptHookResult> {
   const { tenant, session, turn, step } = loaded;
   const { signal } = loaded.attempt;
@@ -43,16 +46,18 @@ export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): 
   const uses: ModelUse[] = [];
   const transcript = [...loaded.transcript];
   const denials: string[] = [];
+  const answered = transcript.findLastIndex(({ role }) => role === 'assistant');
   for (const [index, row] of transcript.entries()) {
-    if (row.role !== 'user' || row.turn !== turn || row.step !== step || row.invoke) continue;
-    if (row.hooked === 'deny') denials.push(row.text);
+    const isOwn = row.turn === turn && row.step === step;
+    if (row.role !== 'user' || row.invoke || !(isOwn || index > answered)) continue;
+    if (row.hooked === 'deny' && isOwn) denials.push(row.text);
     if (row.hooked) continue;
     const isFirst = async () => !(await deps.hasPromptBefore(tenant, session, row.position));
     const outcome = await deps.guards.ofPrompt(loaded, row.text, isFirst, { signal, until });
     if (!outcome) continue;
     const text = textOf(outcome, row.text, deps.scrubber);
     uses.push(...outcome.uses);
-    if (text.decision === 'deny') denials.push(text.text);
+    if (text.decision === 'deny' && isOwn) denials.push(text.text);
     await deps.ledger.appendEvents(loaded, hookEvents(outcome.ran));
     await deps.markHooked(tenant, session, row.position, text);
     transcript[index] = { ...row, text: text.text };

@@ -3,6 +3,9 @@ import type { PromptImage, PromptPdf } from './image.ts';
 import type { ChatMessage } from '../turn/message.ts';
 import type { Thinking } from './thinking.ts';
 
+/** Used in place of a model's reference, for an answer without a model. */
+export const NO_MODEL = 'none';
+
 /** A tool as offered to a model; `parameters` is JSON Schema (draft 2020-12). */
 export interface OfferedTool {
   readonly name: string;

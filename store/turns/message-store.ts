@@ -1,4 +1,5 @@
 /** Messages: the API writes a user's message before it submits it, so that an accepted one is never lost. */
+import { NO_MODEL } from '#domain/model/model.ts';
 import { sql } from 'kysely';
 import type { Attachment } from '#domain/files/attachment.ts';
 import type { MessageContext, SubmitMode } from '#domain/turn/turn.ts';
@@ -218,10 +219,13 @@ export async function markHooked(
     where tenant_id = ${db} and session_key = ${session} and position = ${position}`;
 }
 
-/** Whether the session has a message before the position that hooks let through. */
+/**
+ * Whether the session has begun before the position: a model has answered in it, or hooks have let a prompt through. A
+ * message that was stopped before its hooks had run, and a call of a tool by a person, begin nothing.
+ */
 export async function hasPromptBefore(db: TenantDb, session: string, position: number): Promise<boolean> {
   const row = await readRow<{ exists: boolean }>(db)`
-    select exists (select from messages where tenant_id = ${db} and session_key = ${session} and role = 'user'
-      and position < ${position} and hooked is distinct from 'deny')`;
+    select exists (select from messages where tenant_id = ${db} and session_key = ${session} and position < ${position}
+      and (role = 'user' and hooked = 'allow' or role = 'assistant' and model is distinct from ${NO_MODEL}))`;
   return row?.exists === true;
 }

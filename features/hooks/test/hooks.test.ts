@@ -80,6 +80,7 @@ describe('REFERENCE §10 hooks', () => {
         agent('silenced', [http('/deny', { event: 'user_prompt_submit' })]),
         agent('begun', [http('/allow', { event: 'session_start' })]),
         agent('unbegun', [http('/deny', { event: 'session_start' })]),
+        agent('hanging', [http('/late', { event: 'session_start', timeout_seconds: 2 })]),
         agent('edited', [http('/deny', { tools: ['poke'] })], {
           tools: { ask: [{ tool: 'poke' }] },
           hooks: undefined,
@@ -243,6 +244,25 @@ describe('REFERENCE §10 hooks', () => {
       const { status, error } = await stack.worker.ended(turn_id);
       assert.deepEqual([status, error?.code], ['failed', 'HookDenied'], text);
     }
+    const { status } = await stack.ask('POST', '/v1/tools/datetime/invoke', {
+      body: { agent: 'unbegun', session_key: 'unbegun', args: {} },
+    });
+    assert.equal(status, 200);
+    const { turn_id } = await stack.worker.say('unbegun', 'four', { agent: 'unbegun' });
+    assert.equal((await stack.worker.ended(turn_id)).error?.code, 'HookDenied');
+  });
+
+  it('are asked about a message that was stopped before they had answered, before a model reads it', async () => {
+    const first = await stack.worker.say('hanging', 'unseen', { agent: 'hanging' });
+    await stack.worker.until('the hook to be asked', () =>
+      site.requests.some(({ body }) => body.includes('unseen')) ? true : undefined,
+    );
+    const stop = { turn_id: first.turn_id, level: 'now', by: 'ann' } as const;
+    await stack.worker.temporal.stop(stack.tenant, 'hanging', stop);
+    assert.equal((await stack.worker.ended(first.turn_id)).status, 'stopped');
+    const second = await stack.worker.say('hanging', 'next', { agent: 'hanging' });
+    assert.equal((await stack.worker.ended(second.turn_id)).error?.code, 'HookDenied');
+    for (const { text } of await stack.worker.heard('hanging')) assert.match(text, /^\[withheld: /);
   });
 
   it('say of an answer that is not valid which field of it is wrong', async () => {
