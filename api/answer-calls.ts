@@ -39,12 +39,7 @@ export async function answerCalls(
   { results, decisions }: CallAnswers,
   session?: string,
 ): Promise<AnsweredTurn | undefined> {
-  const [twice] = decisions.filter(
-    ({ approval }, at) => decisions.findIndex((one) => one.approval === approval) < at,
-  );
-  if (twice)
-    throw new Failure('InvalidInput', `${twice.approval.slice(0, 200)} is answered twice; answer it once`);
-  const bodies = new Map<string, DecisionBody>([
+  const bodies = bodiesOf([
     ...results.map(({ call, text }) => [call, { decision: 'respond', text: cutResult(text) }] as const),
     ...decisions.map((one) => [one.approval, decisionOf(one)] as const),
   ]);
@@ -71,6 +66,18 @@ export async function answerCalls(
     bodies.get(id)?.decision === 'respond' ? [] : [call_id],
   );
   return { ...turn, decided };
+}
+
+/** @throws Failure InvalidInput when one request answers the same call in two ways */
+function bodiesOf(answers: readonly (readonly [id: string, DecisionBody])[]): Map<string, DecisionBody> {
+  const bodies = new Map<string, DecisionBody>();
+  for (const [id, body] of answers) {
+    const other = bodies.get(id);
+    if (other && JSON.stringify(other) !== JSON.stringify(body))
+      throw new Failure('InvalidInput', `${id.slice(0, 200)} is answered in two ways; answer it once`);
+    bodies.set(id, body);
+  }
+  return bodies;
 }
 
 function decisionOf({ approve, args, reason }: CallAnswers['decisions'][number]): DecisionBody {

@@ -9,7 +9,7 @@ import type { Answerable } from './server/answer.ts';
 import { type Caller, callerOf, signatureOf } from './server/auth.ts';
 import type { Api } from './deps.ts';
 import { paramOf } from './found.ts';
-import { NO_QUERY, problems } from './server/openapi.ts';
+import { problems } from './server/openapi.ts';
 
 export interface Call<One extends Operation = Operation> {
   readonly caller: Caller;
@@ -63,7 +63,11 @@ export function serveResource<Named extends Operations>(
   for (const [operationId, operation] of all) {
     const { method, path, scope, params, query, body, answer, status, shownOnce, repeatable } = operation;
     // A PUT may create the row: its client has to know what is wrong with the name.
-    const isNaming = resource.isKey === undefined && method === 'PUT';
+    const isNaming =
+      resource.isKey === undefined &&
+      method === 'PUT' &&
+      !operation.findsFirst &&
+      path === `${resource.path}/:${key}`;
     const run = handlers[operationId] as (call: Call) => Promise<unknown>;
     const probe = async (request: FastifyRequest): Promise<void> => {
       if (!params || !operation.findsFirst || !find) return;
@@ -86,7 +90,7 @@ export function serveResource<Named extends Operations>(
         summary: operation.summary,
         ...(operation.description && { description: operation.description }),
         ...(params && { params }),
-        querystring: query ?? NO_QUERY,
+        ...(query && { querystring: query }),
         ...(body && { body }),
         response: {
           [status]: answer,

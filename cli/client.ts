@@ -150,8 +150,11 @@ async function refusal(response: Response, target: Target): Promise<ApiError> {
 function problemText(status: number, problem: Problem): string {
   const head = problem.detail ?? problem.title ?? 'The API refused the request';
   const fields = (problem.errors ?? [])
-    // The detail often has their words already.
-    .filter(({ message = '' }) => !head.includes(message))
+    // The detail often has the first one already.
+    .filter(
+      ({ pointer = '', message = '' }) =>
+        !(head.includes(message) && head.includes(pointer.split('/').at(-1) ?? '')),
+    )
     .map(({ pointer = '(body)', message = '' }) => `\n  ${pointer}: ${message}`);
   const request = problem.request_id === undefined ? '' : `, request ${problem.request_id}`;
   return `${head}${fields.join('')}\n  (${problem.code ?? 'no code'}, HTTP ${status}${request})`;

@@ -25,9 +25,6 @@ type ProblemAnswers = Record<
   { description: string; content: { [PROBLEM_TYPE]: { schema: typeof problemSchema } } }
 >;
 
-/** A parameter that there is not is refused, so that nobody relies on a filter without effect. */
-export const NO_QUERY = z.strictObject({});
-
 /** The refusals of a route, for its `response`: the named ones and those that every route may send. */
 export function problems(...types: readonly FailureType[]): ProblemAnswers {
   return withProblems({}, [...types, ...ALWAYS]);

@@ -32,6 +32,7 @@ import { answerRawErrors } from './raw-errors.ts';
 import { createTenantCare } from '../tenant-defaults.ts';
 import { refuseSecretsOfRoutes } from './refuse-secrets.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
+import { refuseUnknownQueries } from './unknown-query.ts';
 import { countWrongKeys } from './wrong-keys.ts';
 
 /** A client must send its headers and its body within these times, or it is disconnected (slow requests). */
@@ -127,6 +128,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   });
 
   await describeApi(app);
+  refuseUnknownQueries(app);
   answerUnknownRoutes(app, deps, isPage);
   await addAllRoutes(app, deps, authenticator);
   serveErrorPage(app);

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { callerOf } from '#api/server/auth.ts';
-import { bytesOf, NO_QUERY } from '#api/server/openapi.ts';
+import { bytesOf } from '#api/server/openapi.ts';
 import { listAnchors } from './anchor-store.ts';
 import { EXPORT_TYPE } from './chain.ts';
 import { exportLines } from './export.ts';
@@ -34,7 +34,6 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         summary: 'Get the chain of evidence as a file',
         description:
           'Lines of JSON: a header, each entry with what it covers, rows without an entry, the signed end. `tempoclaw evidence verify` checks it offline.',
-        querystring: NO_QUERY,
         response: { 200: bytesOf(EXPORT_TYPE, 'A line of JSON for each entry') },
       },
       serializerCompiler: () => (data) => data as string,

@@ -38,9 +38,10 @@ describe('IN-1 ids that cannot be ids', { timeout: 60_000 }, () => {
   });
 
   it('are refused where a new thing would have such a name', async () => {
-    const { status, body } = await stack.ask('PUT', '/v1/agents/no%20name/files/SOUL.md', {
-      body: { text: 'One' },
-    });
-    assert.deepEqual([status, body.errors?.[0]?.pointer], [400, 'params/agent'], JSON.stringify(body));
+    const named = await stack.ask('PUT', '/v1/secrets/no%20name', { body: { value: 'One' } });
+    assert.equal(named.status, 400, JSON.stringify(named.body));
+    assert.match(String(named.body.errors?.[0]?.pointer), /^params\//);
+    const below = await stack.ask('PUT', '/v1/agents/no%20name/files/SOUL.md', { body: { text: 'One' } });
+    assert.equal(below.status, 404);
   });
 });

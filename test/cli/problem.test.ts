@@ -14,5 +14,10 @@ describe('IN-6 a refusal in a terminal', () => {
       linesOf('Nothing would differ', { pointer: 'body/change', message: 'changes nothing' }),
       ['Nothing would differ', '  body/change: changes nothing'],
     );
+    const required = ['key', 'model'].map((field) => ({ pointer: `body/${field}`, message: 'is required' }));
+    assert.deepEqual(linesOf('body/key: is required', ...required), [
+      'body/key: is required',
+      '  body/model: is required',
+    ]);
   });
 });
