@@ -28,6 +28,9 @@ export interface TurnInbox {
   /** False when it names no turn in this inbox: a late stop has no effect. */
   stop(input: unknown): boolean;
 
+  /** Drops what waits, while no turn runs: a stop of all that names the turn before it. */
+  dropWaiting(by: StopInput): void;
+
   /** Whether a stop of the turn can change something: it runs or waits, or none does. */
   mayStop(turnId: unknown): boolean;
 
@@ -89,6 +92,7 @@ export function createTurnInbox(carry: Carry | undefined): TurnInbox {
     submit: (input) => submit(state, input),
     steer: (input) => steer(state, input),
     stop: (input) => stop(state, input),
+    dropWaiting: (by) => dropWaiting(state, by),
     mayStop: (turnId) =>
       isIdle(state) || [state.current, ...state.queue].some((turn) => turn?.turnId === turnId),
     hasTurn: () => state.queue.length > 0,
@@ -264,6 +268,12 @@ function stop(state: State, input: unknown): boolean {
     if (current && isStronger) state.stopped = required;
   }
   return true;
+}
+
+function dropWaiting(state: State, by: StopInput): void {
+  if (state.current || state.queue.length === 0) return;
+  state.dropped.push(...state.queue.splice(0));
+  state.droppedBy = by;
 }
 
 function isIdle({ current, queue }: State): boolean {

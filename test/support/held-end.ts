@@ -7,7 +7,7 @@ import { fetchHistory } from './histories.ts';
 import { type LiveWorker, workflowIdOf } from './live-worker.ts';
 
 /**
- * Stops a turn, and does `meanwhile`, which sends one signal, while its end is being recorded. The recording continues
+ * Stops a turn, after `before`, and does `meanwhile`, which sends one signal, while its end is being recorded. The recording continues
  * when the workflow has received what came. That is when the server's time limit of one workflow task ends, which is
  * short for this run.
  */
@@ -15,6 +15,7 @@ export async function recordingItsEnd(
   live: LiveWorker,
   session: string,
   meanwhile: (turn: string) => Promise<unknown>,
+  before?: () => Promise<unknown>,
 ): Promise<void> {
   await live.client.workflow.start(AGENT_TURN.type, {
     workflowId: workflowIdOf(live, session),
@@ -24,6 +25,7 @@ export async function recordingItsEnd(
   });
   const { turn_id } = await live.say(session, `hold {"note":"${session}"}`);
   await live.probes.untilHeld(session);
+  await before?.();
   // The record searches for delegated work to stop, which no other step of this turn does.
   const lock = await live.pool.connect();
   try {

@@ -149,6 +149,20 @@ describe('DU-4 stopping all of an idle session', () => {
     assert.deepEqual((await localActivities(session)).slice(-2), ['end_turn', 'stop_session']);
   });
 
+  it('of a turn whose end is being recorded: what waits behind it goes too', async () => {
+    const session = 'behind-the-end';
+    let next = '';
+    await recordingItsEnd(
+      live,
+      session,
+      (turn_id) => live.temporal.stop(live.tenant, session, { turn_id, level: 'all', by: 'ann' }),
+      async () => ({ turn_id: next } = await live.say(session, 'Next.')),
+    );
+    assert.equal((await live.ended(next)).status, 'stopped');
+    await runOf(session).result();
+    assert.deepEqual((await localActivities(session)).slice(-2), ['end_turn', 'stop_session']);
+  });
+
   it('hits no other turn that runs or waits, nor what it has started', async () => {
     const session = 'busy';
     const seconds = await sleeping(session);

@@ -72,7 +72,10 @@ export function handleMessages(run: MessagedRun): void {
   };
   const takeStop = (payload: StopInput): string | undefined => {
     const required = stopMeant(input, payload);
-    return inbox.stop(required) || idleStop.take(required) ? undefined : stopProblem(required);
+    if (inbox.stop(required)) return undefined;
+    // What waits behind a turn that has just ended goes too, as it would have a moment before.
+    if (idleStop.isOfLast(required)) inbox.dropWaiting(required);
+    return idleStop.take(required) ? undefined : stopProblem(required);
   };
 
   setHandler(submitUpdate, (message) => answer(() => inbox.submit(message)), {
@@ -94,7 +97,8 @@ export function handleMessages(run: MessagedRun): void {
     {
       validator(payload) {
         const required = stopMeant(input, payload);
-        if (!isStop(required) || !inbox.mayStop(required.turn_id)) refuseStop(stopProblem(required));
+        if (!isStop(required) || !(inbox.mayStop(required.turn_id) || idleStop.isOfLast(required)))
+          refuseStop(stopProblem(required));
       },
     },
   );

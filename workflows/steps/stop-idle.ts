@@ -12,6 +12,8 @@ export interface IdleStop {
   /** False when it is not such a stop, a turn runs or waits, or it names another turn than the last of this run. */
   take(payload: StopInput): boolean;
   turnEnded(turnId: string): void;
+  /** It stops all of the session, and names the last turn of this run, which is over. */
+  isOfLast(payload: StopInput): boolean;
   isRequired(): boolean;
   /** True also for a stop of less than all: a waiting run ends. */
   isRequested(): boolean;
@@ -36,6 +38,8 @@ export function createIdleStop(input: AgentTurnInput, isIdle: () => boolean): Id
     turnEnded(turnId) {
       last = turnId;
     },
+    isOfLast: (payload) =>
+      isStop(payload) && payload.level === 'all' && last !== undefined && payload.turn_id === last,
     isRequired: () => required !== undefined,
     isRequested: () => isRequested,
     async carryOut() {
