@@ -31,9 +31,8 @@ export async function replaceFile(
   requestedPath: string,
   /**
    * `mode` is for a copy that can be written again: it sets this mode and does not wait for the disk. `isProgram` makes
-   * a file that can be started. `last` wraps the
-   * last check of the old file and the rename, during which nobody else changes it. It may throw, and then nothing is
-   * changed.
+   * a file that can be started. `last` wraps the last check of the old file and the rename, during which nobody else
+   * changes it. It may throw, and then nothing is changed.
    */
   {
     mode,

@@ -11,6 +11,7 @@ import {
   listForgettings,
 } from '#store/forgetting-store.ts';
 import { findRetention, saveRetention } from '#store/retention-store.ts';
+import { isSessionKey } from '#domain/ids.ts';
 import { findSession } from '#store/turns/session-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { forgettingStart } from '#temporal/forgetting-start.ts';
@@ -38,7 +39,7 @@ export function addRoutes(app: Api, { pool, temporal }: ApiDeps): void {
       return row && showForgetting(row);
     },
     async forgetSession({ tenant, db, by, params: { session } }) {
-      if (!(await findSession(db, session)))
+      if (!isSessionKey(session) || !(await findSession(db, session)))
         throw new Failure('NotFound', 'There is no session with this key');
       return forget(tenant, by, 'session', session);
     },

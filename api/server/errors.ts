@@ -133,7 +133,12 @@ function ofMeantShape(issue: Issue): readonly Issue[] {
   );
   if (meant.length !== 1) return [issue];
   return (meant[0] ?? []).flatMap(({ path, message, ...params }) =>
-    ofMeantShape({ instancePath: [issue.instancePath, ...path].join('/'), message, params }),
+    ofMeantShape({
+      instancePath: [issue.instancePath, ...path].join('/'),
+      keyword: String((params as Issue['params'])?.['code']),
+      message,
+      params,
+    }),
   );
 }
 

@@ -6,6 +6,7 @@ import { serveResource } from '#api/serve-resource.ts';
 import { Failure } from '#domain/errors.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { findAgent } from '#store/agent-store.ts';
+import { isSessionKey } from '#domain/ids.ts';
 import { findSession } from '#store/turns/session-store.ts';
 import { readRecording } from './read-recording.ts';
 import { replays } from './resource.ts';
@@ -17,7 +18,7 @@ import { resolveChange } from './what-if/resolve-change.ts';
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(app, replays, {
     async getRecording({ caller, tenant, db, params: { key } }) {
-      if (!(await reachableSession(deps.pool, caller, key))) throw noSession();
+      if (!isSessionKey(key) || !(await reachableSession(deps.pool, caller, key))) throw noSession();
       return readRecording(db, await deps.secrets.vault.scrubberOf(tenant), key);
     },
     async createReplay({ tenant, db, by, body }) {

@@ -34,11 +34,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const until = Date.now() + body.seconds * 1000;
         const user = userOf(caller, body.user) ?? null;
         const link = { tenant, session: params.key, key: caller.keyId, user, until };
-        if (!(await reachableSession(deps.pool, callerByLink(link, ''), params.key)))
-          throw new Failure(
-            'Unprocessable',
-            `user: the session is not one of ${user ?? 'nobody'}, who would see nothing`,
-          );
+        if (!(await reachableSession(deps.pool, callerByLink(link, ''), params.key))) throw notOf(user);
         const base = deps.settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
         const url = `${base}/canvas/${canvasToken(deps.tokenSecret, link)}`;
         return { url, expires_at: new Date(until).toISOString() };
@@ -140,4 +136,9 @@ async function linkOf(deps: ApiDeps, request: FastifyRequest): Promise<CanvasLin
     throw new Failure('NotFound', 'The session of this link is no more');
   request.caller = caller;
   return link;
+}
+
+function notOf(user: string | null): Failure {
+  const message = `the session is not one of ${user}, who would see nothing`;
+  return new Failure('Unprocessable', `user: ${message}`, { errors: [{ pointer: 'body/user', message }] });
 }

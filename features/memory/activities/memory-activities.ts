@@ -41,7 +41,8 @@ export interface Memory {
   ): Promise<{ readonly revision: number }>;
   /**
    * Puts back what the document had before the call `of` wrote it, and returns it: null removes the document, undefined
-   * means that the call has not written it. Once for a caller. Throws Conflict when the document has changed since.
+   * means that the call has not written it. Once for a caller. Throws Conflict when the document has changed since, or what
+   * it had is not kept.
    */
   restore(caller: RunningCall, path: string, of: string): Promise<string | null | undefined>;
   /**
@@ -95,8 +96,9 @@ export function createMemoryActivities(
       const scope = scopeOf(caller);
       const written = await readVersionOfCall(pool, scope, path, of);
       if (!written) return undefined;
-      // There is none before the first revision, and the newest ones are kept.
       const before = await readDocumentVersion(pool, scope, path, written.revision - 1);
+      if (!before && written.revision > 1)
+        throw new Failure('Conflict', `${path} was written so often that what it had before is not kept`);
       const { text = null, ...marks } = before ?? {};
       await writeDocument(pool, scope, {
         ...marks,

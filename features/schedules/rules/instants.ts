@@ -84,6 +84,8 @@ function shownAt(at: number, timeZone: string): number {
   return day + part('hour') * HOUR + part('minute') * 60_000 + part('second') * 1000;
 }
 
+const MAX_CLOCKS = 600;
+
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** Making one takes longer than a hundred uses of it. */
@@ -100,6 +102,8 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
       minute: 'numeric',
       second: 'numeric',
     });
+  // Zones have many spellings.
+  if (clocks.size >= MAX_CLOCKS) clocks.clear();
   clocks.set(timeZone, clock);
   return clock;
 }

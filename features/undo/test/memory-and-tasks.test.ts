@@ -76,9 +76,9 @@ describe('DU-9 undo of memory and tasks', () => {
     const path = 'memory/own.md';
     const of = (user: string) => say(`of-${user}`, [note(`of ${user}`, { path })], { user });
     const turns = [await of('ann'), await of('ben')];
-    await undo(turns[0] ?? '', await stack.makeKey(['admin', 'run', 'read'], { user: 'ben' })).catch(
-      () => [],
-    );
+    const bens = await stack.makeKey(['run', 'read'], { user: 'ben' });
+    const { status } = await stack.ask('POST', `/v1/turns/${turns[0]}/undo?wait=60`, { key: bens, body: {} });
+    assert.equal(status, 404);
     assert.deepEqual([await document(path, 'ann'), await document(path, 'ben')], ['of ann', 'of ben']);
     await undo(turns[0] ?? '');
     assert.deepEqual([await document(path, 'ann'), await document(path, 'ben')], [undefined, 'of ben']);
@@ -108,14 +108,20 @@ describe('DU-9 undo of memory and tasks', () => {
     (await stack.ask('POST', `/v1/turns/${turn}/undo?wait=60`, { body: {} })).body.undo_turn_id;
 
   it('runs the calls that reverse for an undo alone', async () => {
-    for (const call of [
-      'restore_memory {"path":"MEMORY.md","call":"x"}',
-      'withdraw_task {"task":"task_crew.1","call":"x"}',
-    ]) {
-      const { body } = await stack.ask('POST', '/v1/sessions/model/messages?wait=60', {
-        body: { text: call, agent: 'lead' },
-      });
-      assert.match(body.text, /PermissionDenied|NotFound|not allowed|only `tempoclaw undo`/, call);
+    const path = 'memory/kept.md';
+    const turn = await say('model', [note('kept', { path })], { agent: 'lead' });
+    const [written] = await stack.worker.calls(turn);
+    const created = await say('model', [task('Stays', { require_approval: true })], { agent: 'lead' });
+    const id = /task_crew\.\d+/.exec(String((await stack.worker.calls(created)).at(-1)?.result))?.[0];
+    for (const [tool, args] of [
+      ['restore_memory', { path, call: written?.id }],
+      ['withdraw_task', { task: id, call: written?.id }],
+    ] as const) {
+      const tried = await say('model', [`${tool} ${JSON.stringify(args)}`], { agent: 'lead' });
+      assert.equal((await stack.worker.calls(tried))[0]?.ok, false, tool);
+      await stack.ask('POST', `/v1/tools/${tool}/invoke`, { body: { agent: 'lead', args } });
     }
+    assert.equal(await document(path), 'kept');
+    assert.equal(await statusOf(Number(id?.split('.')[1])), 'in_review');
   });
 });
