@@ -85,7 +85,10 @@ function asksForNothing(tool: Tool, name: string, value: unknown): boolean {
 interface Property {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Property>>;
+  readonly additionalProperties?: unknown;
   readonly items?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Property[];
   readonly oneOf?: readonly Property[];
 }
@@ -125,10 +128,14 @@ function isOpen(schema: Fields): boolean {
 /** Keywords that name further parameters. */
 const OPENING = ['patternProperties', 'anyOf', 'oneOf', 'allOf', '$ref'];
 
+/** A schema that names no type. */
+const ANYTHING = 'anything';
+
 /** The types that a property may have, as far as its schema names them. */
 function typesOf({ type, ...rest }: Property): readonly string[] {
   if (type !== undefined) return typeof type === 'string' ? [type] : type;
-  return choicesOf(rest).flatMap(typesOf);
+  const choices = choicesOf(rest);
+  return choices.length > 0 ? choices.flatMap(typesOf) : [ANYTHING];
 }
 
 function choicesOf({ anyOf, oneOf }: Property): readonly Property[] {
@@ -161,22 +168,37 @@ function asObject(raw: unknown): Arguments | undefined {
 function coerce(value: unknown, property: Property): unknown {
   const plain = coerceWhole(value, property);
   if (Array.isArray(plain)) {
-    const items = variantsOf(property).flatMap((each) => (isRecord(each.items) ? [each.items] : []));
-    return items.length === 0 ? plain : plain.map((item) => coerce(item, { anyOf: items }));
+    const [items, ...others] = [property, ...choicesOf(property)].flatMap((each) => each.items ?? []);
+    return isRecord(items) && others.length === 0 ? plain.map((item) => coerce(item, items)) : plain;
   }
   if (!isRecord(plain)) return plain;
-  const variants = variantsOf(property);
   return Object.fromEntries(
-    Object.entries(plain).map(([name, inner]) => [
-      name,
-      coerce(inner, { anyOf: variants.flatMap((each) => fieldOf(each.properties, name) ?? []) }),
-    ]),
+    Object.entries(plain).map(([name, inner]) => [name, coerce(inner, schemaWithin(property, name, plain))]),
   );
 }
 
-/** The schemas of which a value has one. */
-function variantsOf(property: Property): readonly Property[] {
-  return [property, ...choicesOf(property).flatMap(variantsOf)];
+/** The schema of a field of the object; an empty one where it may be anything, by one of the kinds that the object has. */
+function schemaWithin(property: Property, name: string, object: Fields): Property {
+  const own = fieldOf(property.properties, name);
+  if (isRecord(own)) return own;
+  const kinds = choicesOf(property).filter((kind) => mayHave(kind, name) && isOfKind(kind, object));
+  if (kinds.length > 0) return { anyOf: kinds.map((kind) => schemaWithin(kind, name, object)) };
+  return isRecord(property.additionalProperties) ? property.additionalProperties : {};
+}
+
+function mayHave(kind: Property, name: string): boolean {
+  const isObject = typesOf(kind).some((type) => type === 'object' || type === ANYTHING);
+  return isObject && (kind.additionalProperties !== false || fieldOf(kind.properties, name) !== undefined);
+}
+
+/** A kind of object often has a field with one value, which tells it from others. */
+function isOfKind({ properties }: Property, object: Fields): boolean {
+  return Object.entries(isRecord(properties) ? properties : {}).every(([name, field]) => {
+    const value = fieldOf(object, name);
+    if (value === undefined || !isRecord(field)) return true;
+    if (field['const'] !== undefined) return field['const'] === value;
+    return !Array.isArray(field['enum']) || field['enum'].includes(value);
+  });
 }
 
 function coerceWhole(value: unknown, property: Property): unknown {

@@ -78,34 +78,54 @@ describe('EX-1 null', () => {
     assert.deepEqual(read({ properties: { n: { type: ['integer', 'string'] } } }, { n: '5' }), { n: '5' });
   });
 
-  test('is read within lists and objects, also where there are several kinds of them', () => {
-    const job = {
-      oneOf: [
-        { type: 'object', properties: { kind: text, everyMs: { type: 'integer' }, on: { type: 'boolean' } } },
-        { type: 'object', properties: { kind: text, at: text } },
-      ],
+  test('is read within lists, objects and maps', () => {
+    const job = { type: 'object', properties: { n: { type: 'integer' }, on: { type: 'boolean' } } };
+    const properties = {
+      jobs: { anyOf: [{ type: 'array', items: job }, { type: 'null' }] },
+      job: { anyOf: [job, { type: 'null' }] },
+      map: { type: 'object', additionalProperties: { type: 'integer' } },
+      free: {},
     };
-    const properties = { jobs: { type: 'array', items: job }, free: {} };
-    const jobs = [
-      { kind: 'every', everyMs: '60000', on: 'true' },
-      { kind: 'at', at: 5, more: '5' },
-    ];
-    assert.deepEqual(read({ properties }, { jobs, free: { n: '5' } }), {
-      jobs: [
-        { kind: 'every', everyMs: 60_000, on: true },
-        { kind: 'at', at: '5', more: '5' },
-      ],
-      free: { n: '5' },
-    });
     assert.deepEqual(
-      read(
-        { properties: { a: { type: 'object', anyOf: 'x', properties: 'y', items: 1 } } },
-        { a: { b: '1' } },
-      ),
-      {
-        a: { b: '1' },
-      },
+      read({ properties }, { jobs: [{ n: '5' }], job: { on: 'true' }, map: { a: '5' }, free: { n: '5' } }),
+      { jobs: [{ n: 5 }], job: { on: true }, map: { a: 5 }, free: { n: '5' } },
     );
+    const odd = { type: 'object', anyOf: 'x', properties: 'y', items: 1 };
+    assert.deepEqual(read({ properties: { a: odd } }, { a: { b: '1' } }), { a: { b: '1' } });
+  });
+
+  test('is read by the kind of object that it is in, and not where it may be anything', () => {
+    const kind = (value: string, more: Schema, rest: Schema = {}) => ({
+      type: 'object',
+      properties: { kind: { const: value }, ...more },
+      ...rest,
+    });
+    const closed = { additionalProperties: false };
+    const properties = {
+      one: {
+        oneOf: [
+          kind('every', { value: { type: 'integer' } }, closed),
+          kind('at', { value: text }),
+          kind('any', {}),
+        ],
+      },
+    };
+    for (const [before, after] of [
+      [
+        { kind: 'every', value: '60' },
+        { kind: 'every', value: 60 },
+      ],
+      [
+        { kind: 'at', value: 60 },
+        { kind: 'at', value: '60' },
+      ],
+      [
+        { kind: 'any', value: 60 },
+        { kind: 'any', value: 60 },
+      ],
+      [{ value: '60' }, { value: '60' }],
+    ])
+      assert.deepEqual(read({ properties }, { one: before }), { one: after });
   });
 });
 
