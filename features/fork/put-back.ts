@@ -74,7 +74,7 @@ function whyLeft({ tool: name, args }: LaterCall, toolOf: PutBackDeps['toolOf'])
   const tool = toolOf(name);
   if (tool && replayOf(tool, args) === 'readonly') return undefined;
   if (tool?.inverse && tool.group === 'fs')
-    return 'what the file had before is not kept: it was too large, or is too old';
+    return 'what the file had before is not kept: it was too large or too much, or is too old';
   return 'what it changed is not known';
 }
 

@@ -34,6 +34,9 @@ interface Deps {
   readonly files: Pick<Files, 'readBytes'>;
 }
 
+/** Bytes that are kept of one session, sealed; after that, nothing more is kept until the oldest are gone. */
+const MAX_KEPT_OF_SESSION = 100_000_000;
+
 /** The `place` of the sealed content (RowPart.sealedRows). */
 export const IMAGE_PLACE = `tenant_id || '/before_images/' || call_id || '/' || path`;
 
@@ -47,8 +50,10 @@ export function createKeepBefore({ pool, sealer, files }: Deps): NonNullable<Too
     // The first attempt counts: a later one may find what that has written.
     await execute(forTenant(pool, tenant))`
       insert into before_images (tenant_id, call_id, session_key, path, sealed, key_id, read, after)
-      values (${tenant}, ${callId}, ${sessionKey}, ${path}, ${sealed}, ${sealed && sealer.keyId},
-        ${JSON.stringify(read)}, ${fileDigest(next)})
+      select ${tenant}, ${callId}, ${sessionKey}, ${path}, ${sealed}, ${sealed && sealer.keyId},
+        ${JSON.stringify(read)}::jsonb, ${fileDigest(next)}
+      where (select coalesce(sum(octet_length(sealed)), 0) from before_images
+        where tenant_id = ${tenant} and session_key = ${sessionKey}) < ${MAX_KEPT_OF_SESSION}::bigint
       on conflict do nothing`;
   };
 }

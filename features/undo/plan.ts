@@ -75,7 +75,10 @@ function planEffect(
   if (isUncertain)
     return plan('unknown', `it ended with ${call.code ?? 'an error'}; look whether it had an effect`);
   if (!isKept)
-    return plan('irreversible', 'what the file had before is not kept: it was too large, or is too old');
+    return plan(
+      'irreversible',
+      'what the file had before is not kept: it was too large or too much, or is too old',
+    );
   if (call.child !== null) return plan('irreversible', 'other turns have done its work; undo those');
   return plan('irreversible', `${call.tool} cannot reverse ${inverse ? 'a call like this' : 'its calls'}`);
 }

@@ -59,6 +59,19 @@ describe('DU-9 undo of written files', () => {
     await assert.rejects(readFile(join(root, 'created/new.txt')), { code: 'ENOENT' });
   });
 
+  it('keeps at most 100 MB of a session', async () => {
+    await stack.pool.query(
+      `insert into before_images (tenant_id, call_id, session_key, path, sealed, key_id, read, after)
+       values ($1, 'call_large', 'much', 'large', repeat('x', 100000000), 'k', '{}', '')`,
+      [stack.tenant],
+    );
+    const turn = await say('much', [write('much.txt', 'one')]);
+    await stack.pool.query(`delete from before_images where call_id = 'call_large'`);
+    const [call] = await plan(turn);
+    assert.equal(call.action, 'irreversible');
+    assert.match(call.reason, /is not kept: it was too large or too much/);
+  });
+
   it('puts back bytes that are no text, and keeps them sealed until then', async () => {
     const root = await folder();
     const bytes = Buffer.concat([Buffer.from('marmot-marmot'), Buffer.from([0, 255, 254, 10, 13, 0])]);
