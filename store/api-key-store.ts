@@ -1,5 +1,6 @@
 /** Tenants and their API keys. Only hashes of secrets are stored. */
 import { sql } from 'kysely';
+import type { Db } from './postgres/database.ts';
 import type { Pool } from './postgres/pool.ts';
 import { affects, execute, readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
@@ -40,7 +41,7 @@ export function findApiKeyByHash(pool: Pool, hash: Buffer): Promise<ApiKeyRow | 
   return readRow<ApiKeyRow>(pool)`select ${COLUMNS} from api_keys where hash = ${hash}`;
 }
 
-export async function insertApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKeyRow> {
+export async function insertApiKey(db: TenantDb<Db>, key: NewApiKey): Promise<ApiKeyRow> {
   const row = await readRow<ApiKeyRow>(db)`
     insert into api_keys (tenant_id, id, name, user_id, hash, scopes, expires_at)
      values (${db}, ${key.id}, ${key.name}, ${key.user}, ${key.hash}, ${key.scopes}, ${key.expiresAt})
@@ -135,8 +136,8 @@ export interface TenantRow {
 }
 
 /** Returns the tenant when it is new; undefined when it existed. */
-export function insertTenant(pool: Pool, id: string, name: string): Promise<TenantRow | undefined> {
-  return readRow<TenantRow>(pool)`
+export function insertTenant(db: Db, id: string, name: string): Promise<TenantRow | undefined> {
+  return readRow<TenantRow>(db)`
     insert into tenants (id, name) values (${id}, ${name}) on conflict do nothing returning id, name, created_at`;
 }
 

@@ -12,7 +12,9 @@ import { Failure } from '#domain/errors.ts';
 import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
+import type { Db } from '#store/postgres/database.ts';
+import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import {
   hashSecret,
   makeKeyId,
@@ -30,7 +32,7 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
   serveResource(app, apiKeys, {
     listApiKeys: ({ db, query }) =>
       readTextPage(query, 'id', (limit, after) => listApiKeys(db, limit, after), showKey),
-    async createApiKey({ tenant, body: { expires_at: expiresAt, ...key } }) {
+    async createApiKey({ tenant, db, body: { expires_at: expiresAt, ...key } }) {
       if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now())
         throw new Failure('Unprocessable', 'expires_at is in the past');
       if (key.scopes.includes('metrics') && tenant !== OPERATOR_TENANT)
@@ -38,7 +40,7 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
           'Unprocessable',
           `metrics is a scope for keys of the tenant ${OPERATOR_TENANT}; a tenant's own figures are in /v1/usage`,
         );
-      return makeKey(deps, tenant, { ...key, expiresAt });
+      return makeKey(db, { ...key, expiresAt });
     },
     async revokeApiKey({ caller, db, params: { id } }) {
       if (id === caller.keyId)
@@ -60,17 +62,19 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
     },
     async createTenant({ tenant: operator, body: { id, name = id } }) {
       requireOperator(operator, 'Tenants are made');
-      const tenant = await insertTenant(pool, id, name);
-      if (!tenant) throw new Failure('Conflict', `There is a tenant ${id} already`);
-      const api_key = await makeKey(deps, id, { name: 'admin', scopes: ['admin'] });
-      return { ...tenant, api_key };
+      // One commit: nobody could administer a tenant without a key, and its id would be taken.
+      return inTransaction(pool, async (tx) => {
+        const tenant = await insertTenant(tx, id, name);
+        if (!tenant) throw new Failure('Conflict', `There is a tenant ${id} already`);
+        const api_key = await makeKey(forTenant(tx, id), { name: 'admin', scopes: ['admin'] });
+        return { ...tenant, api_key };
+      });
     },
   });
 }
 
 async function makeKey(
-  deps: ApiDeps,
-  tenant: string,
+  db: TenantDb<Db>,
   key: {
     readonly name: string;
     readonly scopes: readonly Scope[];
@@ -79,7 +83,7 @@ async function makeKey(
   },
 ) {
   const secret = makeSecret();
-  const row = await insertApiKey(forTenant(deps.pool, tenant), {
+  const row = await insertApiKey(db, {
     id: makeKeyId(),
     name: key.name,
     user: key.user ?? null,

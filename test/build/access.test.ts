@@ -4,6 +4,7 @@ import { createAuthenticator } from '#api/server/auth.ts';
 import { rawAsk } from '#test/support/raw-ask.ts';
 import { openSse } from '#test/support/sse.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
+import { observeStatements } from '#test/support/statements.ts';
 
 describe('IN-1 who may call', () => {
   let api: TestApi;
@@ -286,6 +287,17 @@ describe('IN-1 who may call', () => {
     assert.equal((await api.ask('GET', '/v1/agents', { key })).body.data[0].key, 'main');
     assert.equal((await api.ask('POST', '/v1/tenants', { key, body: { id: 'evil' } })).status, 403);
     assert.equal((await api.ask('POST', '/v1/tenants', { body: { id: 'acme' } })).status, 409);
+  });
+
+  it('leaves the id of a tenant free whose key could not be made', async (t) => {
+    let fails = true;
+    observeStatements(t, api.pool, ({ text }) => {
+      if (fails && text.includes('insert into tenants')) throw new Error('Connection terminated');
+    });
+    const make = () => api.ask('POST', '/v1/tenants', { body: { id: 'late' } });
+    assert.equal((await make()).status, 503);
+    fails = false;
+    assert.equal((await make()).status, 201);
   });
 });
 
