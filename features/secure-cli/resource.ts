@@ -138,7 +138,7 @@ export const secureClis = defineResource(
       description:
         'It can then be run by `credentialed_exec` alone, by the agents named. What is absent stays as it was, or comes from the preset.',
       body: secureCliPutSchema,
-      refuses: ['Unprocessable'],
+      refuses: ['Conflict', 'Unprocessable'],
       command: {
         word: 'set',
         help: 'give a program credentials, or change its rules; what is not given stays',

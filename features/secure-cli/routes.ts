@@ -19,6 +19,9 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 
+/** Two writers may change the same program at once. The loser tries again, but not forever. */
+const CHANGE_TRIES = 5;
+
 type SecureCliPut = z.infer<typeof secureCliPutSchema>;
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -43,17 +46,20 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         db,
         agents.filter(([, key]) => key !== '*'),
       );
-      const old = await findSecureCli(db, name);
       const preset = presetOf(body.preset);
-      const cli = merged(name, body, preset, old);
-      checkPatterns(cli);
-      const variables = variablesOf(body, preset) ?? (old ? opened(deps, tenant, old) : []);
-      checkVariables(variables, preset);
-      const sealed = sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name));
-      const row = await putSecureCli(db, { cli, sealed, keyId: sealer.keyId, by });
-      if (!row)
-        throw new Failure('Unprocessable', `There are ${MAX_SECURE_CLIS} programs, which is the most`);
-      return showCli(deps, tenant, row);
+      for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
+        const old = await findSecureCli(db, name);
+        const cli = merged(name, body, preset, old);
+        checkPatterns(cli);
+        const variables = variablesOf(body, preset) ?? (old ? opened(deps, tenant, old) : []);
+        checkVariables(variables, preset);
+        const sealed = sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name));
+        const row = await putSecureCli(db, { cli, sealed, keyId: sealer.keyId, by }, old);
+        if (row) return showCli(deps, tenant, row);
+        if (!old && !(await findSecureCli(db, name)))
+          throw new Failure('Unprocessable', `There are ${MAX_SECURE_CLIS} programs, which is the most`);
+      }
+      throw new Failure('Conflict', `${name} is being changed by others at the same time; try again`);
     },
     deleteSecureCli: ({ db, params }) => deleteSecureCli(db, params.name),
   });

@@ -40,20 +40,25 @@ export function secureCliPlace(tenant: string, name: string): string {
   return `${tenant}/secure_cli_binaries/${name}`;
 }
 
-/** Creates or replaces it; undefined when it would exceed the limit. Safe to repeat. */
+/**
+ * Replaces `old`, or creates it without one. Undefined when another writer was first (each writer seals anew, so that
+ * the sealed text says so), or when it would exceed the limit.
+ */
 export function putSecureCli(
   db: TenantDb,
   { cli, sealed, keyId, by }: NewSecureCli,
+  old: SecureCliRow | undefined,
 ): Promise<SecureCliRow | undefined> {
   const { name, ...config } = cli;
-  return readRow<SecureCliRow>(db)`with saved as (
-       insert into secure_cli_binaries (tenant_id, name, config, sealed, key_id, updated_by)
+  const written = old
+    ? sql`update secure_cli_binaries set config = ${JSON.stringify(config)}, sealed = ${sealed}, key_id = ${keyId},
+         updated_by = ${by}, updated_at = now()
+       where tenant_id = ${db} and name = ${name} and sealed = ${old.sealed}`
+    : sql`insert into secure_cli_binaries (tenant_id, name, config, sealed, key_id, updated_by)
        select ${db}, ${name}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}
-       where exists (select from secure_cli_binaries where tenant_id = ${db} and name = ${name})
-          or (select count(*) from secure_cli_binaries where tenant_id = ${db}) < ${MAX_SECURE_CLIS}
-       on conflict (tenant_id, name) do update set config = excluded.config, sealed = excluded.sealed,
-         key_id = excluded.key_id, updated_by = excluded.updated_by, updated_at = now()
-       returning ${COLUMNS}),
+       where (select count(*) from secure_cli_binaries where tenant_id = ${db}) < ${MAX_SECURE_CLIS}
+       on conflict do nothing`;
+  return readRow<SecureCliRow>(db)`with saved as (${written} returning ${COLUMNS}),
      ${noteChange(db.tenant, 'secrets', 'saved')}
      select ${COLUMNS} from saved`;
 }

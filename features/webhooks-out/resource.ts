@@ -91,7 +91,7 @@ export const webhooks = defineResource(
       summary: 'Change a webhook',
       description: 'Given fields replace the old ones; null removes an optional one.',
       body: webhookChangeSchema,
-      refuses: ['Unprocessable'],
+      refuses: ['Conflict', 'Unprocessable'],
       command: {
         word: 'set',
         help: 'change one, or bring it back',

@@ -30,6 +30,9 @@ import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
+/** Two writers may change the same webhook at once. The loser tries again, but not forever. */
+const CHANGE_TRIES = 5;
+
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool, notifier } = deps;
   const { sealer } = deps.secrets;
@@ -65,18 +68,20 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return { ...show(row), secret };
       },
       async updateWebhook({ tenant, db, params, body: { agent, user, ...changes } }) {
-        const old = await findWebhook(db, params.id);
-        if (!old) return undefined;
         const { enabled = null, ...fields } = changes;
         const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-        const agent_key = agent === undefined ? old.agent_key : agent;
-        const user_id = user === undefined ? old.user_id : user;
-        const made = { ...old, ...set, agent_key, user_id };
-        if (changes.url ?? changes.events ?? user) await refuseTarget(deps, tenant, made);
-        await requireAgents(db, [['body/agent', agent]]);
-        const written = { ...made, ordered: isOrdered(made), enabled };
-        const row = await updateWebhook(db, params.id, written);
-        return row && show(row);
+        for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
+          const old = await findWebhook(db, params.id);
+          if (!old) return undefined;
+          const agent_key = agent === undefined ? old.agent_key : agent;
+          const user_id = user === undefined ? old.user_id : user;
+          const made = { ...old, ...set, agent_key, user_id };
+          if (changes.url ?? changes.events ?? user) await refuseTarget(deps, tenant, made);
+          await requireAgents(db, [['body/agent', agent]]);
+          const row = await updateWebhook(db, old, { ...made, ordered: isOrdered(made), enabled });
+          if (row) return show(row);
+        }
+        throw new Failure('Conflict', 'The webhook is being changed by others at the same time; try again');
       },
       async rotateWebhookSecret({ tenant, db, params, body }) {
         const old = await findWebhook(db, params.id);

@@ -20,7 +20,7 @@ import { insertTenant } from '#store/api-key-store.ts';
 import { putSecret, secretPlace } from '#store/secret-store.ts';
 import { openSecrets, type Secrets } from '#store/secrets/open-secrets.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { type CliVariable, putSecureCli, secureCliPlace } from '../store.ts';
+import { type CliVariable, findSecureCli, putSecureCli, secureCliPlace } from '../store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { type Bench, toolBench } from '#test/support/tool-call.ts';
 import vectors from '#test/vectors/credentialed-exec.json' with { type: 'json' };
@@ -67,12 +67,9 @@ async function grant(
   const { env: _, ...preset } = SECURE_CLI_PRESETS[name] ?? SECURE_CLI_PRESETS['gh'] ?? assert.fail();
   const cli = { ...preset, name, keyword_allowlist: [], agents: ['main'], ...overrides };
   const sealed = secrets.sealer.seal(JSON.stringify(env), secureCliPlace('default', name));
-  await putSecureCli(forTenant(database.pool, 'default'), {
-    cli,
-    sealed,
-    keyId: secrets.sealer.keyId,
-    by: 'test',
-  });
+  const db = forTenant(database.pool, 'default');
+  const written = { cli, sealed, keyId: secrets.sealer.keyId, by: 'test' };
+  await putSecureCli(db, written, await findSecureCli(db, name));
   for (let tries = 0; tries < 500; tries++) {
     const seen = (await secrets.vault.openedOf('default', sealedPart)).find((each) => each.cli.name === name);
     const isSeen = JSON.stringify([seen?.cli.agents, seen?.variables]) === JSON.stringify([cli.agents, env]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApi, type TestApi } from '#test/support/stack.ts';
+import { observeStatements } from '#test/support/statements.ts';
 
 const TOKEN = 'canary-of-secure-clis-777';
 
@@ -96,6 +97,33 @@ describe('SH-4 /v1/secure-clis', () => {
       assert.ok(!JSON.stringify(answer.body).includes(TOKEN));
     }
     assert.equal((await put('a%2Fb', {})).status, 400);
+  });
+
+  test('a change of tips keeps the credentials, agents and end that another change brought meanwhile', async (t) => {
+    const [name, env] = ['raced', [{ name: 'A_TOKEN', value: TOKEN }]];
+    await put(name, { env });
+    let others: (() => Promise<unknown>)[] = [];
+    observeStatements(t, api.pool, async ({ text, values }) => {
+      if (/select .* from secure_cli_binaries where .* and name =/s.test(text) && values.includes(name))
+        await others.shift()?.();
+    });
+    others = [() => put(name, { agents: ['main'], env: [{ name: 'B_TOKEN', value: `${TOKEN}-new` }] })];
+    const { status, body } = await put(name, { tips: 'be brief' });
+    assert.equal(status, 200);
+    assert.deepEqual([body.tips, body.agents], ['be brief', ['main']]);
+    assert.deepEqual(body.env, [{ name: 'B_TOKEN', kind: 'sensitive' }]);
+
+    others = [() => api.ask('DELETE', `/v1/secure-clis/${name}`)];
+    assert.deepEqual((await put(name, { tips: 'be brief' })).body.env, []);
+
+    others = Array.from({ length: 5 }, () => () => {
+      const rest = others;
+      others = [];
+      return put(name, { host: true }).then(() => (others = rest));
+    });
+    const lost = await put(name, { tips: 'be long' });
+    assert.equal(lost.status, 409);
+    assert.match(lost.body.detail, /being changed by others/);
   });
 
   test('belongs to its tenant and its admins; rotation reaches it; deleting ends it', async () => {

@@ -80,12 +80,12 @@ export function insertWebhook(
 }
 
 /**
- * Closes its breaker. `enabled` true also resets how long it has failed; null leaves it unchanged. Returns undefined if
- * there is none.
+ * Replaces the fields of `old` and closes its breaker. `enabled` true also resets how long it has failed; null leaves it
+ * unchanged. Returns undefined if it is gone, or its fields are no longer those that were read.
  */
 export function updateWebhook(
   db: TenantDb,
-  id: string,
+  old: WebhookRow,
   { enabled, ...fields }: WebhookFields & { readonly enabled: boolean | null },
 ): Promise<WebhookRow | undefined> {
   return readRow<WebhookRow>(db)`
@@ -94,7 +94,10 @@ export function updateWebhook(
       enabled = coalesce(${enabled}::boolean, enabled),
       disabled_reason = case when ${enabled}::boolean then null else disabled_reason end,
       failing_since = case when ${enabled}::boolean and not enabled then null else failing_since end, failures = 0, retry_at = now()
-    where tenant_id = ${db} and id = ${id} returning *`;
+    where tenant_id = ${db} and id = ${old.id}
+      and (url, events, agent_key, session_key, user_id, description, ordered) is not distinct from (${old.url},
+        ${[...old.events]}::text[], ${old.agent_key}, ${old.session_key}, ${old.user_id}, ${old.description}, ${old.ordered})
+    returning *`;
 }
 
 /** Returns undefined if there is none, or its secret is no longer the one that was read. */

@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { createChance } from '#test/support/seeded.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { observeStatements } from '#test/support/statements.ts';
 import { startSite, type WebRequest, type WebSite } from '#test/support/web-site.ts';
 
 type Answer = (request: IncomingMessage, reply: ServerResponse) => void;
@@ -281,6 +282,27 @@ describe('IN-4 outgoing webhooks', () => {
 });
 
 describe('IN-4 the settings of a webhook', () => {
+  it('are changed by two at once as by one after the other', async (t) => {
+    const stack = await start(t, accepts);
+    const url = 'https://example.com/hook';
+    const { id } = await addWebhook(stack, { url, events: ['turn.*'] });
+    let others = 0;
+    observeStatements(t, stack.pool, async ({ text, values }) => {
+      if (!/select \* from webhooks where .* and id =/s.test(text) || !values.includes(id) || others === 0)
+        return;
+      others -= 1;
+      await stack.pool.query('update webhooks set url = $1 where id = $2', [`${url}-${others}`, id]);
+    });
+    const change = (body: object) => stack.ask('PATCH', `/v1/webhooks/${id}`, { body });
+    // The first read finds out whether there is one at all.
+    others = 2;
+    const changed = await change({ events: ['approval.*'] });
+    assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    assert.deepEqual([changed.body.url, changed.body.events], [`${url}-0`, ['approval.*']]);
+    others = 6;
+    assert.equal((await change({ events: ['turn.*'] })).status, 409);
+  });
+
   it('are refused with what is wrong, and its secret is told once', async (t) => {
     const stack = await start(t, accepts);
     const url = 'https://example.com/hook';
