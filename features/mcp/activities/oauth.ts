@@ -78,12 +78,13 @@ export function createMcpLogins(deps: OAuthDeps) {
      * read it; others must register us. @throws Failure Unprocessable when the server offers no login that we support.
      */
     async start(
-      { tenant, id, name, config: { url } }: McpServerToUse,
+      { tenant, id, name, config: seen }: McpServerToUse,
       user: string,
       redirectUrl: string,
       clientId: string | undefined,
     ): Promise<{ url: string; expiresAt: Date }> {
       const owner = { tenant, server: id, user };
+      const { url } = seen;
       const before = loginOf((await findMcpCredentials(deps, owner))?.kept.oauth);
       const state = randomBytes(32).toString('base64url');
       let client = before?.redirectUrl === redirectUrl ? before.client : undefined;
@@ -116,6 +117,7 @@ export function createMcpLogins(deps: OAuthDeps) {
       if (!address || !client || !discovery) throw new Error('the SDK has begun no login');
       const pending: Pending = { client, discovery, redirectUrl, verifier };
       await changeMcpCredentials(deps, owner, (kept = NO_CREDENTIALS) => ({ ...kept, pending }), {
+        seen,
         login: { hash: hashState(state), seconds: LOGIN_SECONDS },
       });
       return { url: address.href, expiresAt: new Date(Date.now() + LOGIN_SECONDS * 1000) };
@@ -136,7 +138,7 @@ export function createMcpLogins(deps: OAuthDeps) {
       const claimed = await claimMcpLogin(deps, hashState(state));
       const pending = claimed?.kept.pending as Pending | undefined;
       if (!claimed || !pending) return undefined;
-      const { owner, name } = claimed;
+      const { owner, name, config: seen } = claimed;
       const { verifier, ...registration } = pending;
       const { client, discovery, redirectUrl } = registration;
       const tokens = await asking(deps, owner.tenant, name, (fetchFn) =>
@@ -151,7 +153,7 @@ export function createMcpLogins(deps: OAuthDeps) {
       );
       const oauth = loginWith(registration, tokens);
       const change = (kept = NO_CREDENTIALS) => ({ ...kept, oauth, pending: undefined });
-      await changeMcpCredentials(deps, owner, change, { isNew: true });
+      await changeMcpCredentials(deps, owner, change, { seen, isNew: true });
       await askForCheck(
         forTenant(deps.pool, owner.tenant),
         owner.server,

@@ -82,6 +82,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
             `body/env/${other}: ${server.name} takes ${named.join(', ') || 'no variables'}; an admin names others in its env`,
           );
         await changeMcpCredentials(kept, owner, (before) => ({ ...before, ...body }), {
+          seen: server.config,
           isNew: true,
         });
         // The first user's connection shows which tools there are.

@@ -4,7 +4,8 @@
  */
 import { sql } from 'kysely';
 import { Failure } from '#domain/errors.ts';
-import type { KeptMcpCredentials } from '../rules/server.ts';
+import type { KeptMcpCredentials, McpServerConfig } from '../rules/server.ts';
+import { addressIn, type McpServerRow } from './mcp-server-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, readRow } from '#store/postgres/statements.ts';
@@ -27,6 +28,8 @@ interface CredentialRow {
 export interface OpenedMcpCredentials extends Omit<CredentialRow, 'sealed'> {
   readonly kept: KeptMcpCredentials;
 }
+
+type McpNamed = Pick<McpServerRow, 'name' | 'config'>;
 
 /** Users of a server that have their own. */
 const MAX_USERS = 10_000;
@@ -65,6 +68,8 @@ export async function findMcpCredentials(
 }
 
 export interface CredentialChange {
+  /** The server that its caller has seen: the credentials are for this address, and are stored only while it has it. */
+  readonly seen?: McpServerConfig;
   /** True if a new connection can use them now. */
   readonly isNew?: boolean;
   /** A login begins; any other that is under way ends. */
@@ -73,16 +78,22 @@ export interface CredentialChange {
 
 /**
  * Stores what `change` makes of the current credentials, if anything; tries again when another writer has changed them.
- * @throws Failure Conflict when the server is gone, or has too many.
+ * @throws Failure Conflict when the server is gone, has another address, or has too many.
  */
 export async function changeMcpCredentials(
   deps: CredentialDeps,
   owner: McpOwner,
   change: (kept: KeptMcpCredentials | undefined) => KeptMcpCredentials | undefined,
-  { isNew = false, login }: CredentialChange = {},
+  { seen, isNew = false, login }: CredentialChange = {},
 ): Promise<void> {
   const { pool, sealer } = deps;
   const { tenant, server, user } = owner;
+  const isAsSeen = seen
+    ? sql`${addressIn(sql`config`)} is not distinct from ${addressIn(sql`${JSON.stringify(seen)}::jsonb`)}`
+    : sql`true`;
+  // A change of the address waits for the lock, and then deletes what this stores.
+  const found = sql`found as (
+    select id as found_id from mcp_servers where tenant_id = ${tenant} and id = ${server} and ${isAsSeen} for share)`;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const before = await findMcpCredentials(deps, owner);
     const next = change(before?.kept);
@@ -91,22 +102,21 @@ export async function changeMcpCredentials(
     const savedAt = isNew ? sql`now()` : sql`null::timestamptz`;
     const until = sql`now() + make_interval(secs => ${login?.seconds})`;
     const isWritten = before
-      ? await affects(pool)`
+      ? await affects(pool)`with ${found}
           update mcp_credentials set sealed = ${sealed}, key_id = ${sealer.keyId}, revision = revision + 1, refreshing_until = null,
             given_at = coalesce(${savedAt}, given_at), state_hash = coalesce(${login?.hash}::bytea, state_hash),
             state_expires_at = coalesce(${until}, state_expires_at)
-          where ${isOf(owner)} and revision = ${before.revision}`
-      : await affects(pool)`
+          from found where ${isOf(owner)} and revision = ${before.revision}`
+      : await affects(pool)`with ${found}
           insert into mcp_credentials (tenant_id, server_id, user_id, sealed, key_id, given_at, state_hash, state_expires_at)
-          select tenant_id, id, ${user}, ${sealed}, ${sealer.keyId}, ${savedAt}, ${login?.hash}::bytea, ${until}
-          from mcp_servers where tenant_id = ${tenant} and id = ${server}
-            and (select count(*) from mcp_credentials where tenant_id = ${tenant} and server_id = ${server}) < ${MAX_USERS}
+          select ${tenant}, found_id, ${user}, ${sealed}, ${sealer.keyId}, ${savedAt}, ${login?.hash}::bytea, ${until} from found
+          where (select count(*) from mcp_credentials where tenant_id = ${tenant} and server_id = ${server}) < ${MAX_USERS}
           on conflict do nothing`;
     if (isWritten) return;
   }
   throw new Failure(
     'Conflict',
-    `The credentials were not kept: the server is gone, ${MAX_USERS} users have theirs, or others change them at once`,
+    `The credentials were not kept: the server is gone or has another address now, ${MAX_USERS} users have theirs, or others change them at once`,
   );
 }
 
@@ -124,23 +134,21 @@ export function findMcpLogin(pool: Pool, hash: Buffer): Promise<McpOwner | undef
 }
 
 /**
- * The login that has this `state`, once, because this uses it up. Like a key, it names the tenant. `name` is the
- * server's.
+ * The login that has this `state`, once, because this uses it up. Like a key, it names the tenant. `name` and `config`
+ * are the server's.
  */
 export async function claimMcpLogin(
   { pool, sealer }: CredentialDeps,
   hash: Buffer,
-): Promise<
-  { readonly owner: McpOwner; readonly name: string; readonly kept: KeptMcpCredentials } | undefined
-> {
-  const row = await readRow<McpOwner & CredentialRow & { readonly name: string }>(pool)`
+): Promise<(McpNamed & { readonly owner: McpOwner; readonly kept: KeptMcpCredentials }) | undefined> {
+  const row = await readRow<McpOwner & CredentialRow & McpNamed>(pool)`
     update mcp_credentials c set state_hash = null, state_expires_at = null from mcp_servers s
     where c.state_hash = ${hash} and c.state_expires_at > now() and s.tenant_id = c.tenant_id and s.id = c.server_id
-    returning c.tenant_id as tenant, c.server_id as server, c.user_id as "user", s.name, c.sealed, c.revision, c.given_at`;
+    returning c.tenant_id as tenant, c.server_id as server, c.user_id as "user", s.name, s.config, c.sealed, c.revision, c.given_at`;
   if (!row) return undefined;
-  const { tenant, server, user, name } = row;
+  const { tenant, server, user, name, config } = row;
   const owner = { tenant, server, user };
-  return { owner, name, kept: opened(sealer, owner, row).kept };
+  return { owner, name, config, kept: opened(sealer, owner, row).kept };
 }
 
 /** After this, another worker takes over from one that died. */

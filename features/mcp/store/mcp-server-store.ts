@@ -1,14 +1,15 @@
 /**
  * Stores MCP servers (MC-1). The same commit notes a change, so that catalogs and the workers' connections learn of it.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { McpCredentials, McpServerConfig } from '../rules/server.ts';
 import type { MCP_ORIGINS, McpStatus } from '../schema/mcp-server.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
-import { affects, readRow, readRows } from '#store/postgres/statements.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
 import { IS_THAWED } from '#store/tenant-freeze.ts';
 
@@ -44,6 +45,11 @@ export interface McpServerToWrite {
 export const MAX_MCP_SERVERS = 100;
 
 const COLUMNS = sql`id, name, base, config, sealed, revision, status, error, origin, updated_by, created_at, updated_at`;
+
+/** Where credentials go: those for one address are not for another. */
+export function addressIn(config: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(${config} -> 'url', ${config} -> 'command', ${config} -> 'args')`;
+}
 
 export function mcpServerPlace(tenant: string, id: string): string {
   return `${tenant}/mcp_servers/${id}`;
@@ -85,10 +91,22 @@ export function updateMcpServer(
   server: McpServerToWrite,
   revision: number,
 ): Promise<McpServerRow | 'taken' | 'stale'> {
-  const { id, name, base, config, sealed, keyId, by } = server;
-  return unlessTaken(
-    'stale',
-    readRow<McpServerRow>(db)`with saved as (
+  const change = inTransaction(db, async (tx) => {
+    // A statement of its own, so that the next one sees the credentials for which this one has waited.
+    await execute(
+      tx,
+    )`select from mcp_servers where tenant_id = ${tx} and id = ${server.id} for no key update`;
+    return changeMcpServer(tx, server, revision);
+  });
+  return unlessTaken('stale', change);
+}
+
+function changeMcpServer(
+  db: TenantTx,
+  { id, name, base, config, sealed, keyId, by }: McpServerToWrite,
+  revision: number,
+): Promise<McpServerRow | undefined> {
+  return readRow<McpServerRow>(db)`with saved as (
        update mcp_servers set name = ${name}, base = ${base}, config = ${JSON.stringify(config)}, sealed = ${sealed},
          key_id = ${keyId}, updated_by = ${by}, updated_at = now(), revision = revision + 1, status = 'connecting', error = null,
          check_asked_at = clock_timestamp()
@@ -99,11 +117,9 @@ export function updateMcpServer(
      left_behind as (
        delete from mcp_credentials c using saved, mcp_servers before
        where c.tenant_id = ${db} and c.server_id = saved.id and before.tenant_id = ${db} and before.id = saved.id
-         and (before.config -> 'url', before.config -> 'command', before.config -> 'args')
-           is distinct from (saved.config -> 'url', saved.config -> 'command', saved.config -> 'args')),
+         and ${addressIn(sql`before.config`)} is distinct from ${addressIn(sql`saved.config`)}),
      ${noteChange(db.tenant, 'custom_tools', 'saved')}
-     select ${COLUMNS} from saved`,
-  );
+     select ${COLUMNS} from saved`;
 }
 
 /** Deletes it with its tools and grants. Returns false when there was none. */
