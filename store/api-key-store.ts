@@ -64,13 +64,19 @@ const newest = (column: string) =>
 
 /**
  * Keeps what the newest token of a person says; an older token changes nothing. It is in force until the last token has
- * ended, and never again after it was revoked. Undefined when there is no such tenant. Safe to repeat.
+ * ended, and never again after it was revoked. Undefined when there is no such tenant, or no such key and it is only
+ * renewed: a person who was forgotten meanwhile does not come back. Safe to repeat.
  */
-export async function putPersonKey(db: TenantDb, key: PersonKey): Promise<ApiKeyRow | undefined> {
+export async function putPersonKey(
+  db: TenantDb,
+  key: PersonKey,
+  isRenewed: boolean,
+): Promise<ApiKeyRow | undefined> {
   await execute(db)`
+    with held as (select id from api_keys where tenant_id = ${db} and id = ${key.id} for no key update)
     insert into api_keys as k (tenant_id, id, name, user_id, hash, scopes, groups, issued_at, expires_at)
      select id, ${key.id}, ${key.name}, ${key.user}, ${key.hash}::bytea, ${key.scopes}::text[], ${key.groups}::text[],
-       ${key.issuedAt}::timestamptz, ${key.expiresAt}::timestamptz from tenants where id = ${db}
+       ${key.issuedAt}::timestamptz, ${key.expiresAt}::timestamptz from tenants where id = ${db} and (not ${isRenewed}::boolean or exists (select from held))
      on conflict (tenant_id, id) do update set user_id = ${newest('user_id')}, scopes = ${newest('scopes')},
        groups = ${newest('groups')}, issued_at = ${newest('issued_at')}, expires_at = greatest(k.expires_at, excluded.expires_at)
      where k.expires_at < excluded.expires_at or (k.issued_at <= excluded.issued_at

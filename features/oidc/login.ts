@@ -96,29 +96,32 @@ export async function finishLogin(
   if (code === undefined) throw failed(issuer, `it answers ${codeOf(error)}`);
   const { verifier, redirect, nonce } = started;
   const grant = { grant_type: 'authorization_code', code, redirect_uri: redirect, code_verifier: verifier };
-  return logIn(issuer, pool, grant, nonce);
+  return logIn(issuer, pool, grant, { nonce });
 }
 
-/** Logs the person in again. @throws Failure, also when the provider says no more who it is */
-export function refreshLogin(issuer: LoginIssuer, pool: Pool, refreshToken: string): Promise<LoggedIn> {
-  return logIn(issuer, pool, { grant_type: 'refresh_token', refresh_token: refreshToken }).then((found) => ({
-    ...found,
-    // A provider that rotates no tokens sends none.
-    refreshToken: found.refreshToken ?? refreshToken,
-  }));
+/** Logs the person in again. @throws Failure, also when the provider says no more who it is, or the key is gone */
+export async function refreshLogin(
+  issuer: LoginIssuer,
+  pool: Pool,
+  refreshToken: string,
+): Promise<LoggedIn & { readonly refreshToken: string }> {
+  const grant = { grant_type: 'refresh_token', refresh_token: refreshToken };
+  const found = await logIn(issuer, pool, grant, { isRenewed: true });
+  // A provider that rotates no tokens sends none.
+  return { ...found, refreshToken: found.refreshToken ?? refreshToken };
 }
 
 async function logIn(
   issuer: LoginIssuer,
   pool: Pool,
   grant: Readonly<Record<string, string>>,
-  nonce?: string,
+  { nonce, isRenewed = false }: { readonly nonce?: string; readonly isRenewed?: boolean },
 ): Promise<LoggedIn> {
   const { id_token: idToken, refresh_token: refresh } = await requestTokens(issuer, grant);
   const claims = await checkIdToken(issuer, idToken);
   if (nonce !== undefined && claims['nonce'] !== nonce)
     throw failed(issuer, 'its token is for another login');
-  const key = await keepPerson(pool, issuer.settings, claims);
+  const key = await keepPerson(pool, issuer.settings, claims, { isRenewed });
   return { key, until: claims.exp * 1000, refreshToken: isText(refresh, MAX_TOKEN) ? refresh : undefined };
 }
 

@@ -14,9 +14,15 @@ import type { IssuerSettings } from './settings.ts';
 
 /**
  * Keeps what the claims say of their person. Returns the person's key with the rights of this token: no more than the
- * newest one grants. @throws Failure Forbidden when they mean nobody; Unauthorized when the key was revoked
+ * newest one grants. When the key is only renewed, the person must have it already.
+ * @throws Failure Forbidden when they mean nobody; Unauthorized when the key was revoked
  */
-export async function keepPerson(pool: Pool, issuer: IssuerSettings, claims: Claims): Promise<ApiKeyRow> {
+export async function keepPerson(
+  pool: Pool,
+  issuer: IssuerSettings,
+  claims: Claims,
+  { isRenewed = false } = {},
+): Promise<ApiKeyRow> {
   const person = mapClaims(claims, issuer);
   if (typeof person === 'string')
     throw new Failure('Forbidden', `This token gives access to nothing: ${person}`);
@@ -26,7 +32,7 @@ export async function keepPerson(pool: Pool, issuer: IssuerSettings, claims: Cla
   const hash = createHash('sha256')
     .update(JSON.stringify([tenant, name]))
     .digest();
-  const row = await putPersonKey(forTenant(pool, tenant), {
+  const key = {
     id: `oidc_${hash.toString('hex', 0, 16)}`,
     name,
     user,
@@ -35,9 +41,12 @@ export async function keepPerson(pool: Pool, issuer: IssuerSettings, claims: Cla
     groups,
     issuedAt: new Date(claims.iat * 1000),
     expiresAt: new Date(claims.exp * 1000),
-  });
-  if (!row)
-    throw new Failure('Forbidden', 'This token gives access to nothing: it names no tenant that it may name');
+  };
+  const row = await putPersonKey(forTenant(pool, tenant), key, isRenewed);
+  if (!row) {
+    const why = isRenewed ? 'its person has no key any more' : 'it names no tenant that it may name';
+    throw new Failure('Forbidden', `This token gives access to nothing: ${why}`);
+  }
   if (row.revoked_at) throw new Failure('Unauthorized', `The key ${row.id} of this person was revoked`);
   const newest = scopesOf(row.scopes);
   return {

@@ -13,11 +13,17 @@ import {
   type RefreshRow,
   refreshPlace,
   releaseRefresh,
+  replaceRefresh,
   takeDueRefreshes,
 } from './store.ts';
 
 /** A token is replaced this long before its end, or at half of its life when it is short. */
 const BEFORE_END_MS = 60_000;
+
+function dueBefore(until: number): Date {
+  const life = Math.max(0, until - Date.now());
+  return new Date(until - Math.min(BEFORE_END_MS, life / 2));
+}
 
 export interface Refresher {
   /** Stores the refresh token of a login. */
@@ -42,14 +48,12 @@ export function createRefresher({
 }): Refresher {
   async function keep({ settings }: LoginIssuer, { key, until, refreshToken }: LoggedIn): Promise<void> {
     if (refreshToken === undefined) return;
-    const life = Math.max(0, until - Date.now());
-    const due = new Date(until - Math.min(BEFORE_END_MS, life / 2));
     const { issuer } = settings;
     await putRefresh(forTenant(pool, key.tenant_id), sealer, {
       person: key.id,
       issuer,
       token: refreshToken,
-      due,
+      due: dueBefore(until),
     });
   }
 
@@ -63,7 +67,8 @@ export function createRefresher({
       // A person who is another one now, or of another tenant, has to log in.
       if (person.key.id !== row.person_id || person.key.tenant_id !== row.tenant_id)
         return deleteRefresh(db, row);
-      return keep(issuer, person);
+      const next = { token: person.refreshToken, due: dueBefore(person.until) };
+      return await replaceRefresh(db, sealer, row, next);
     } catch (error) {
       onError(row, error);
       const isFinal = error instanceof Failure && error.type !== 'Unavailable';

@@ -32,6 +32,19 @@ export async function putRefresh(
        key_id = excluded.key_id, due_at = excluded.due_at, held_until = null`;
 }
 
+/** Replaces the token that was taken, unless a login has replaced it, or it is gone with its person. */
+export async function replaceRefresh(
+  db: TenantDb,
+  sealer: Sealer,
+  { person_id, sealed }: RefreshRow,
+  { token, due }: { readonly token: string; readonly due: Date },
+): Promise<void> {
+  await execute(db)`
+    update oidc_refreshes set sealed = ${sealer.seal(token, refreshPlace(db.tenant, person_id))}, key_id = ${sealer.keyId},
+       due_at = ${due}, held_until = null
+     where tenant_id = ${db} and person_id = ${person_id} and sealed = ${sealed}`;
+}
+
 /** Takes those that are due, of all tenants: people of one process wait for no other tenant's. */
 export function takeDueRefreshes(pool: Pool): Promise<RefreshRow[]> {
   return readRows<RefreshRow>(pool)`
