@@ -2,7 +2,9 @@
 import { sql } from 'kysely';
 import type { Team } from '#domain/team/team.ts';
 import { affects, execute, readRow, readRows } from '../postgres/statements.ts';
-import type { TenantDb } from '../postgres/tenant-db.ts';
+import type { Db } from '../postgres/database.ts';
+import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
+import { inTransaction } from '../postgres/transaction.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { teamChangeSchema } from '#domain/resource/teams.ts';
 
@@ -25,6 +27,7 @@ const COLUMNS = sql`t.key, t.name, t.description, t.lead, t.settings, t.created_
 export type TeamWritten =
   | { readonly kind: 'written' }
   | { readonly kind: 'taken' }
+  | { readonly kind: 'lead_is_member'; readonly lead: string }
   | { readonly kind: 'unknown_agents'; readonly agents: readonly string[] };
 
 /** Creates a team, or a deleted one again; the numbers of its tasks continue. */
@@ -49,7 +52,7 @@ export async function insertTeam(db: TenantDb, team: Team, by: string): Promise<
   return { kind: isMade ? 'written' : 'taken' };
 }
 
-async function unknownAgents(db: TenantDb, keys: readonly string[]): Promise<string[]> {
+async function unknownAgents(db: TenantDb<Db>, keys: readonly string[]): Promise<string[]> {
   const rows = await readRows<{ key: string }>(db)`
     select k as key from unnest(${[...keys]}::text[]) k where not exists
        (select 1 from agents a where a.tenant_id = ${db} and a.key = k and a.deleted_at is null)`;
@@ -58,12 +61,19 @@ async function unknownAgents(db: TenantDb, keys: readonly string[]): Promise<str
 
 export type TeamChange = Kept<typeof teamChangeSchema>;
 
-/** One statement; absent fields stay. Undefined when the team does not exist. */
-export async function changeTeam(
-  db: TenantDb,
-  key: string,
-  change: TeamChange,
-): Promise<TeamWritten | undefined> {
+/** Absent fields stay. Undefined when the team does not exist. */
+export function changeTeam(db: TenantDb, key: string, change: TeamChange): Promise<TeamWritten | undefined> {
+  return inTransaction(db, async (tx) => {
+    // A statement of its own, so that the next one sees what this one has waited for.
+    await execute(tx)`select from teams where tenant_id = ${tx} and key = ${key} for update`;
+    const now = await findTeam(tx, key);
+    if (!now) return undefined;
+    const { lead, members } = { ...now, ...change };
+    return members.includes(lead) ? { kind: 'lead_is_member', lead } : writeChange(tx, key, change);
+  });
+}
+
+async function writeChange(db: TenantTx, key: string, change: TeamChange): Promise<TeamWritten | undefined> {
   const named = [...(change.lead === undefined ? [] : [change.lead]), ...(change.members ?? [])];
   const agents = await unknownAgents(db, named);
   if (agents.length > 0) return { kind: 'unknown_agents', agents };
@@ -85,7 +95,7 @@ export async function changeTeam(
   return isChanged ? { kind: 'written' } : undefined;
 }
 
-export function findTeam(db: TenantDb, key: string): Promise<TeamRow | undefined> {
+export function findTeam(db: TenantDb<Db>, key: string): Promise<TeamRow | undefined> {
   return readRow<TeamRow>(db)`
     select ${COLUMNS} from teams t where t.tenant_id = ${db} and t.key = ${key} and t.deleted_at is null`;
 }

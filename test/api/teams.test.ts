@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '#test/support/processes.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 describe('TE teams over HTTP', () => {
@@ -35,6 +36,34 @@ describe('TE teams over HTTP', () => {
     assert.equal((await stack.ask('PATCH', '/v1/teams/t', { body: swap })).body.lead, 'writer');
     const back = { lead: 'lead', members: ['writer', 'reader'] };
     assert.equal((await stack.ask('PATCH', '/v1/teams/t', { body: back })).status, 200);
+  });
+
+  it('TE-1 a member that another change makes the lead meanwhile, or a lead a member, is refused', async () => {
+    await stack.ask('POST', '/v1/teams', { body: { key: 'raced', lead: 'lead', members: ['reader'] } });
+    const lead = "update teams set lead = 'writer' where key = 'raced'";
+    const back = "update teams set lead = 'lead' where key = 'raced'";
+    const member = `with team as (update teams set updated_at = now() where key = 'raced' returning tenant_id, key)
+      insert into team_members (tenant_id, team_key, agent_key) select tenant_id, key, 'writer' from team`;
+    const waiting =
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    for (const [first, body] of [
+      [lead, { members: ['reader', 'writer'] }],
+      [`${back}; ${member}`, { lead: 'writer' }],
+    ] as const) {
+      const client = await stack.pool.connect();
+      try {
+        await client.query('begin');
+        await client.query(first);
+        const second = stack.ask('PATCH', '/v1/teams/raced', { body });
+        assert.ok(await eventually(async () => (await stack.pool.query(waiting)).rowCount !== 0));
+        await client.query('commit');
+        const refused = await second;
+        assert.equal(refused.status, 422, JSON.stringify(refused.body));
+        assert.match(refused.body.detail, /^writer leads the team and cannot be a member of it/);
+      } finally {
+        client.release();
+      }
+    }
   });
 
   it('TE-2 a subject of nothing but blanks is refused', async () => {

@@ -41,16 +41,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         demandWritten(await insertTeam(db, team, by), key);
         return shown(tenant, key);
       },
-      async updateTeam({ tenant, db, params, body: { members, ...change } }) {
-        const now = await teamOr404(deps, tenant, params.team);
-        const kept = membersOf(change.lead ?? now.lead, members ?? now.members);
-        const written = await changeTeam(db, now.key, {
-          ...change,
-          members: members ? kept : undefined,
-        });
+      async updateTeam({ tenant, db, params, body }) {
+        const { key } = await teamOr404(deps, tenant, params.team);
+        const written = await changeTeam(db, key, body);
         if (!written) return undefined;
-        demandWritten(written, now.key);
-        return shown(tenant, now.key);
+        demandWritten(written, key);
+        return shown(tenant, key);
       },
       async listTeamEvents({ tenant, db, params, query }) {
         const { key } = await teamOr404(deps, tenant, params.team);
@@ -74,16 +70,20 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 /** The lead gets no tasks, so it is not a member. */
 function membersOf(lead: string, members: readonly string[]): readonly string[] {
-  if (members.includes(lead))
-    throw new Failure(
-      'Unprocessable',
-      `${lead} leads the team and cannot be a member of it; send members without it`,
-    );
+  if (members.includes(lead)) throw leadIsMember(lead);
   return [...new Set(members)];
+}
+
+function leadIsMember(lead: string): Failure {
+  return new Failure(
+    'Unprocessable',
+    `${lead} leads the team and cannot be a member of it; send members without it`,
+  );
 }
 
 function demandWritten(written: TeamWritten, key: string): void {
   if (written.kind === 'taken') throw new Failure('Conflict', `There is a team "${key}" already`);
+  if (written.kind === 'lead_is_member') throw leadIsMember(written.lead);
   if (written.kind === 'unknown_agents')
     throw new Failure(
       'Unprocessable',
