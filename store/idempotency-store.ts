@@ -1,4 +1,5 @@
 /** Idempotency-Key: which request has a key, and its stored answer. */
+import { sql } from 'kysely';
 import { execute, readRow } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
 
@@ -12,16 +13,22 @@ export interface IdempotencyKey {
   readonly requestHash: string;
 }
 
+/** A key that the caller has reserved. */
+export interface HeldIdempotencyKey extends IdempotencyKey {
+  /** Identifies the reservation: one that was taken over is no longer its first owner's. */
+  readonly since: string;
+}
+
 export interface IdempotencyState {
-  /** The caller now has the key and must answer or release it. */
-  readonly reserved: boolean;
+  /** If present, the caller now has the key and must answer or release it. */
+  readonly since: string | null;
   readonly request_hash: string | null;
   readonly status: number | null;
   readonly body: string | null;
   readonly headers: Record<string, string> | null;
 }
 
-/** All fields are null but `reserved` is false when another request took the key at the same moment. */
+/** All fields are null when another request took the key at the same moment. */
 export async function reserveIdempotencyKey(
   db: TenantDb,
   { apiKey, key, requestHash }: IdempotencyKey,
@@ -34,18 +41,22 @@ export async function reserveIdempotencyKey(
          where k.created_at < now() - make_interval(hours => ${KEPT_HOURS})
            or (k.status is null and k.request_hash = excluded.request_hash
                and k.created_at < now() - make_interval(secs => ${TAKE_OVER_SECONDS}))
-       returning 1)
-     select exists (select 1 from mine) as reserved, k.request_hash, k.status, k.body, k.headers
+       returning created_at)
+     select (select created_at::text from mine) as since, k.request_hash, k.status, k.body, k.headers
      from (select 1) as one left join idempotency_keys k on k.tenant_id = ${db} and k.api_key_id = ${apiKey}
        and k.key = ${key}`;
   if (!row) throw new Error('reserving an idempotency key returned no row');
   return row;
 }
 
-/** Stores the first answer. */
+const isHeld = (db: TenantDb, { apiKey, key, requestHash, since }: HeldIdempotencyKey) =>
+  sql`tenant_id = ${db} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
+       and created_at = ${since}::timestamptz and status is null`;
+
+/** Stores the first answer, unless another request has taken the key over. */
 export async function storeIdempotentAnswer(
   db: TenantDb,
-  { apiKey, key, requestHash }: IdempotencyKey,
+  held: HeldIdempotencyKey,
   answer: {
     readonly status: number;
     readonly body: string;
@@ -55,16 +66,10 @@ export async function storeIdempotentAnswer(
   await execute(db)`
     update idempotency_keys set status = ${answer.status}, body = ${answer.body},
       headers = ${JSON.stringify(answer.headers)}
-     where tenant_id = ${db} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
-       and status is null`;
+     where ${isHeld(db, held)}`;
 }
 
-/** Releases a key whose request had no answer to store. */
-export async function releaseIdempotencyKey(
-  db: TenantDb,
-  { apiKey, key, requestHash }: IdempotencyKey,
-): Promise<void> {
-  await execute(db)`delete from idempotency_keys
-     where tenant_id = ${db} and api_key_id = ${apiKey} and key = ${key} and request_hash = ${requestHash}
-       and status is null`;
+/** Releases a key whose request had no answer to store, unless another request has taken it over. */
+export async function releaseIdempotencyKey(db: TenantDb, held: HeldIdempotencyKey): Promise<void> {
+  await execute(db)`delete from idempotency_keys where ${isHeld(db, held)}`;
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
-  type IdempotencyKey,
+  type HeldIdempotencyKey,
   releaseIdempotencyKey,
   reserveIdempotencyKey,
   storeIdempotentAnswer,
@@ -33,7 +33,7 @@ declare module 'fastify' {
 }
 
 interface HeldKey {
-  readonly key: IdempotencyKey;
+  readonly key: HeldIdempotencyKey;
   readonly tenant: string;
 }
 
@@ -86,8 +86,8 @@ export function useIdempotency(app: Api, pool: Pool): void {
     const caller = callerOf(request);
     const key = { apiKey: caller.keyId, key: header, requestHash: hashOf(request) };
     const state = await reserveIdempotencyKey(forTenant(pool, caller.tenant), key);
-    if (state.reserved) {
-      request.idempotency = { key, tenant: caller.tenant };
+    if (state.since !== null) {
+      request.idempotency = { key: { ...key, since: state.since }, tenant: caller.tenant };
       return undefined;
     }
     if (state.request_hash !== null && state.request_hash !== key.requestHash)

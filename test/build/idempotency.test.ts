@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import {
+  releaseIdempotencyKey,
+  reserveIdempotencyKey,
+  storeIdempotentAnswer,
+} from '#store/idempotency-store.ts';
 import { OLD_ROWS, pruneOldRows } from '#store/old-rows.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
 
 describe('IN-1 Idempotency-Key', () => {
@@ -67,6 +73,30 @@ describe('IN-1 Idempotency-Key', () => {
     await reserve('61 seconds');
     const taken = await make('five', 'k-five');
     assert.equal(taken.body.code, 'Conflict', 'it ran: the agent is there');
+  });
+
+  it('keeps a key that was taken over, and its answer, to the request that has it now', async () => {
+    const db = forTenant(api.pool, api.tenant);
+    const key = { apiKey: 'late', key: 'k-late', requestHash: 'x' };
+    const reserve = () => reserveIdempotencyKey(db, key);
+    const holding = async () => ({ ...key, since: (await reserve()).since ?? assert.fail('it is free') });
+    const first = await holding();
+    await api.pool.query(
+      "update idempotency_keys set created_at = created_at - interval '61 seconds' where key = $1",
+      [key.key],
+    );
+    const second = await holding();
+    const answer = (body: string) => ({ status: 200, body, headers: {} });
+    await releaseIdempotencyKey(db, first);
+    await storeIdempotentAnswer(db, first, answer('first'));
+    const { since, status } = await reserve();
+    assert.deepEqual([since, status], [null, null], 'the second still runs');
+    await storeIdempotentAnswer(db, second, answer('second'));
+    assert.equal((await reserve()).body, 'second');
+    const third = { ...key, key: 'k-free' };
+    const state = await reserveIdempotencyKey(db, third);
+    await releaseIdempotencyKey(db, { ...third, since: state.since ?? assert.fail() });
+    assert.ok((await reserveIdempotencyKey(db, third)).since, 'a released key is free');
   });
 
   it('lets one of 20 requests at once make the thing', async () => {
