@@ -142,25 +142,40 @@ type Parts = Omit<FollowedOptions, 'root'>;
 async function open(parts: Parts, local: Local): Promise<void> {
   if (local.lease && local.isLost)
     throw inUse(local, 'another worker, since this one was slow; other calls of this one still end');
-  if (!local.lease) {
+  if (!local.lease) await hold(parts, local);
+  local.active += 1;
+}
+
+/** Renews the lease while the files are brought, too: another worker would take it, and the call's changes be lost. */
+async function hold(parts: Parts, local: Local): Promise<void> {
+  for (;;) {
     const lease = await take(parts, local);
+    local.timer = renewing(parts, local, lease);
     try {
       await bring(parts, local, lease);
+      if (await renewWorkspace(parts.pool, local, lease.fence)) {
+        local.lease = lease;
+        local.isLost = false;
+        return;
+      }
+      // This process was slow. The files here may be old, so they are brought again.
+      forget(local);
     } catch (error) {
+      forget(local);
       delete local.goodAt;
       await releaseWorkspace(parts.pool, local, lease.fence).catch(runsOut);
       throw errnoOf(error) === undefined ? error : fileProblem(error, NOT_BROUGHT, local.name);
     }
-    local.lease = lease;
-    local.isLost = false;
-    local.timer = setInterval(() => {
-      renewWorkspace(parts.pool, local, lease.fence).then((held) => {
-        local.isLost ||= !held && local.lease === lease;
-        return local.isLost;
-      }, runsOut);
-    }, RENEW_MS).unref();
   }
-  local.active += 1;
+}
+
+function renewing({ pool }: Parts, local: Local, lease: WorkspaceLease): NodeJS.Timeout {
+  return setInterval(() => {
+    renewWorkspace(pool, local, lease.fence).then((held) => {
+      local.isLost ||= !held && local.lease === lease;
+      return local.isLost;
+    }, runsOut);
+  }, RENEW_MS).unref();
 }
 
 async function take({ pool, holder }: Parts, local: Local): Promise<WorkspaceLease> {

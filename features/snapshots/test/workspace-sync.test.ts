@@ -8,34 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFolderSkills } from '#features/skills/activities/folder-skills.ts';
 import { cleanStore } from '../activities/clean-store.ts';
 import { removeSnapshots } from '../activities/remove-snapshots.ts';
-import { createWorkspaceSync, type WorkspaceSync } from '../activities/workspace-sync.ts';
-import { syncFiles } from '../activities/sync-files.ts';
-import { createFolderStore, type ObjectStore } from '#features/artifacts/objects/object-store.ts';
-import type { SnapshotLimits } from '../activities/scan.ts';
-import { createFiles } from '#activities/workspace/files.ts';
-import type { Files } from '#activities/workspace/contract.ts';
 import { Failure } from '#domain/errors.ts';
-import type { Pool } from '#store/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-import { inTurn, temporaryFolder } from '#test/support/tool-call.ts';
-
-interface Copy {
-  readonly followed: WorkspaceSync;
-  readonly files: Files;
-  readonly folder: string;
-  readonly errors: unknown[];
-  close(): Promise<void>;
-}
-
-interface Bench {
-  readonly tenant: string;
-  readonly store: ObjectStore;
-  /** Called before each request to the store. */
-  gate: (what: 'put' | 'get', key: string) => Promise<void> | void;
-  worker(name: string, pool?: Pool, limits?: SnapshotLimits): Copy;
-  row(): Promise<{ revision: number; roots: string[]; held: boolean; fence: string } | undefined>;
-  expire(): Promise<void>;
-}
+import { temporaryFolder } from '#test/support/tool-call.ts';
+import { type Bench, type Copy, createBench } from './bench.ts';
 
 const key = (): string => randomBytes(6).toString('hex');
 
@@ -46,55 +22,7 @@ describe('VF-6 workspaces that follow the work', () => {
   });
   after(() => database.drop());
 
-  async function bench(t: TestContext): Promise<Bench> {
-    const base = await temporaryFolder(t);
-    const tenant = `t${key()}`;
-    await database.pool.query('insert into tenants values ($1, $1)', [tenant]);
-    const kept = createFolderStore(join(base, 'store'));
-    const copies: Copy[] = [];
-    t.after(() => Promise.all(copies.map((copy) => copy.close())));
-    const made: Bench = {
-      tenant,
-      gate: () => undefined,
-      store: {
-        ...kept,
-        async put(at, bytes) {
-          await made.gate('put', at);
-          await kept.put(at, bytes);
-        },
-        async get(at) {
-          await made.gate('get', at);
-          return kept.get(at);
-        },
-      },
-      worker(name, pool = database.pool, limits) {
-        const root = join(base, name);
-        const options = { pool, store: made.store, root, holder: `worker ${name}` };
-        const followed = createWorkspaceSync(limits ? { ...options, limits } : options);
-        const errors: unknown[] = [];
-        const inner = createFiles({ journalDir: join(base, `${name}-journal`), now: Date.now, lock: inTurn });
-        const { files, close } = syncFiles(inner, followed, (error) => errors.push(error));
-        const copy = { followed, files, errors, close, folder: join(root, tenant, 'main') };
-        copies.push(copy);
-        return copy;
-      },
-      async row() {
-        const { rows } = await database.pool.query(
-          `select revision, roots, fence, coalesce(held_until > clock_timestamp(), false) as held
-           from workspaces where tenant_id = $1`,
-          [tenant],
-        );
-        return rows[0];
-      },
-      async expire() {
-        await database.pool.query(
-          `update workspaces set held_until = clock_timestamp() - interval '1 second' where tenant_id = $1`,
-          [tenant],
-        );
-      },
-    };
-    return made;
-  }
+  const bench = (t: TestContext): Promise<Bench> => createBench(database, t);
 
   const scope = ({ folder }: Copy, idempotencyKey = key()) => ({ workspace: folder, idempotencyKey });
   const textOf = async (copy: Copy, path: string): Promise<string | undefined> =>
@@ -279,6 +207,44 @@ describe('VF-6 workspaces that follow the work', () => {
     await use.leave();
     await sleep(600);
     assert.deepEqual([(await row())?.held, (await row())?.fence], [false, taken]);
+  });
+
+  it('another worker does not take it while its files are brought here, however long that lasts', async (t) => {
+    const made = await bench(t);
+    const [a, b] = [made.worker('a'), made.worker('b')];
+    await a.files.write(scope(a), 'file', '1');
+    const until = async (): Promise<number> => {
+      const { rows } = await database.pool.query(
+        'select extract(epoch from held_until)::float8 as until from workspaces where tenant_id = $1',
+        [made.tenant],
+      );
+      return rows[0].until;
+    };
+    let isRenewed = false;
+    made.gate = async () => {
+      made.gate = () => undefined;
+      const first = await until();
+      const deadline = Date.now() + 6_000;
+      while (!isRenewed && Date.now() < deadline) {
+        await sleep(100);
+        isRenewed = (await until()) > first;
+      }
+    };
+    assert.equal(await textOf(b, 'file'), '1');
+    assert.equal(isRenewed, true);
+  });
+
+  it('a worker that lost it while it brought the files here takes it again before it writes', async (t) => {
+    const made = await bench(t);
+    const [a, b] = [made.worker('a'), made.worker('b')];
+    await append(a, 'log', 'one\n');
+    made.gate = async () => {
+      made.gate = () => undefined;
+      await made.expire();
+      await append(a, 'log', 'two\n');
+    };
+    await append(b, 'log', 'three\n');
+    assert.equal(await textOf(a, 'log'), 'one\ntwo\nthree\n');
   });
 
   it('calls of one worker share it at the same time, and it is given back with the last of them', async (t) => {
