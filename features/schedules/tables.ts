@@ -21,6 +21,7 @@ declare module '#store/tables.ts' {
       turn_id: string | null;
       attempt: Generated<number>;
       created_at: Generated<Timestamp>;
+      revision: number | null;
     };
     schedules: {
       tenant_id: string;

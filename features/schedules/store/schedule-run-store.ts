@@ -66,7 +66,15 @@ export function takeRun(
     const { key, at, forced } = run;
     await tx
       .insertInto('schedule_runs')
-      .values({ tenant_id: db.tenant, schedule_id: id, key, at, forced, ...taken })
+      .values({
+        tenant_id: db.tenant,
+        schedule_id: id,
+        key,
+        at,
+        forced,
+        revision: schedule.revision,
+        ...taken,
+      })
       .execute();
     return { run: taken, schedule };
   });
@@ -103,7 +111,7 @@ const NOT_STARTED = { session_key: null, turn_id: null } as const;
 
 /**
  * Records that its message is handed over or was refused, or that a heartbeat's turn has ended. A schedule for one run
- * only is deleted with it.
+ * only is deleted with it, unless it was changed since the run was taken and runs again.
  */
 export async function endRun(
   db: TenantDb,
@@ -114,13 +122,21 @@ export async function endRun(
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
     const schedule = await lockSchedule(tx, id);
-    await execute(tx)`
+    const run = await readRow<Pick<ScheduleRunRow, 'at' | 'revision'>>(tx)`
       update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
-      where tenant_id = ${tx} and schedule_id = ${id} and key = ${key}`;
-    if (schedule?.delete_after_run && state === 'started')
+      where tenant_id = ${tx} and schedule_id = ${id} and key = ${key} returning at, revision`;
+    if (schedule?.delete_after_run && state === 'started' && !(run && isChangedToRun(schedule, run)))
       await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())
         where tenant_id = ${tx} and id = ${id}`;
   });
+}
+
+function isChangedToRun(
+  { revision, timing }: ScheduleRow,
+  run: Pick<ScheduleRunRow, 'at' | 'revision'>,
+): boolean {
+  const isChanged = run.revision !== null && run.revision !== revision;
+  return isChanged && nextInstants(timing, run.at, 1).length > 0;
 }
 
 async function expectAfter(tx: TenantTx, row: ScheduleRow, at: Date): Promise<void> {

@@ -8,6 +8,8 @@ import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { endRun, takeRun } from '../store/schedule-run-store.ts';
+import { readSchedule } from '../store/schedule-store.ts';
 import { type HeartbeatChange, setHeartbeat } from '../temporal/heartbeats.ts';
 import { createSchedules } from '../temporal/schedules.ts';
 import { eventually } from '#test/support/processes.ts';
@@ -187,5 +189,24 @@ describe('TL planning schedules', () => {
     const whole: string[] = [];
     assert.equal(await schedulesWith(async (id) => void whole.push(id)).planAll(), 1);
     assert.match(whole.join(), /away-0/);
+  });
+
+  it('one that goes with its run stays when it was changed to a later time while that run was handed over', async () => {
+    const schedules = schedulesWith(async () => undefined);
+    const db = forTenant(database.pool, 'red');
+    const at = (day: number) => ({ kind: 'at', at: `2099-01-0${day}T09:00:00Z` }) as const;
+    const changes = { later: { schedule: at(2) }, same: { message: 'Report now.' }, none: undefined };
+    const left: Record<string, boolean> = {};
+    for (const [name, change] of Object.entries(changes)) {
+      const { id } = await schedules.add(maker, { ...job(name), schedule: at(1), delete_after_run: true });
+      const run = { key: name, at: new Date(at(1).at), forced: false, session: name };
+      await takeRun(db, id, run);
+      if (change) await schedules.change(maker, id, change);
+      // After a crash of the worker it is taken again.
+      assert.equal((await takeRun(db, id, run))?.run.state, null);
+      await endRun(db, id, name, { state: 'started', reason: null, turn_id: null });
+      left[name] = (await readSchedule(db, id)) !== undefined;
+    }
+    assert.deepEqual(left, { later: true, same: false, none: false });
   });
 });
