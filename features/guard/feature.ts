@@ -6,6 +6,7 @@ export const guard = defineFeature({
   migrations: new URL('./migrations/', import.meta.url),
   rows: () => import('./rows.ts'),
   api: () => import('./api.ts'),
+  worker: () => import('./worker.ts'),
   routes: [() => import('./routes.ts')],
   commands: [
     {

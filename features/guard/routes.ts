@@ -5,15 +5,14 @@ import { isReachable } from '#api/found.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import type { Caller } from '#api/server/auth.ts';
 import { readCreatedPage } from '#api/server/pages.ts';
-import { plannedApproval } from '#activities/tool-call/planned-approval.ts';
 import { formPlace } from '#activities/tool-call/call-outside.ts';
-import { APPROVAL, type ApprovalInput } from '#domain/approval/approval.ts';
 import { Failure } from '#domain/errors.ts';
 import { approvalWorkflowId } from '#domain/ids.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import { beginCall } from './begin-call.ts';
 import { decisionOf, reasonOf } from './call-decision.ts';
+import { questionStart } from './question-start.ts';
 import { guardedCalls } from './resource.ts';
 import { endGuardedCall, findGuardedCall, type GuardedCallRow, listGuardedCalls } from './store.ts';
 
@@ -39,7 +38,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       if (known && !isReachable(caller.confinedTo, known.user_id)) return undefined;
       const started = await beginCall(deps, caller, db, id, body);
       // Each time, so that a question whose workflow was not started, or was lost, is asked.
-      await ask(deps, tenant, started);
+      const start = questionStart(tenant, started);
+      if (start) await deps.temporal.start(start);
       const row = await untilDecided(deps, db, started, query.wait, request.signal);
       const { question } = row;
       const answer = question?.status === 'responded' ? (question.note ?? '') : null;
@@ -60,34 +60,6 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const ended = await findGuardedCall(db, row.id);
       return ended && showCall(ended);
     },
-  });
-}
-
-/** Starts the workflow of a question that waits, unless it runs. Safe to repeat. */
-async function ask({ temporal }: ApiDeps, tenant: string, row: GuardedCallRow): Promise<void> {
-  const { question, approval_id: id, session_key, agent_key: agent, summary, digest } = row;
-  if (!id || question?.status !== 'pending') return;
-  const { terms, always, expires, until } = question;
-  const shown = plannedApproval(id, expires, until, { digest: question.digest, terms, always, files: [] });
-  const { id: _id, ...planned } = shown;
-  const input: ApprovalInput = {
-    ...planned,
-    tenant,
-    approval_id: id,
-    summary,
-    digest: question.digest || digest,
-    session_key,
-    turn_id: row.id,
-  };
-  await temporal.start({
-    type: APPROVAL.type,
-    id: approvalWorkflowId(id),
-    input,
-    summary,
-    tenant,
-    session: session_key,
-    agent,
-    user: row.user_id ?? undefined,
   });
 }
 

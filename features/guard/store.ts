@@ -4,9 +4,10 @@ import type { AlwaysOffer, ApprovalStatus } from '#domain/approval/approval.ts';
 import type { RecordedTerms } from '#domain/approval/approval-terms.ts';
 import { appendEventsUpwards, lockSession, openSession } from '#store/turns/session-writes.ts';
 import { affects, below, execute, type PageEnd, readRow, readRows } from '#store/postgres/statements.ts';
+import type { Pool } from '#store/postgres/pool.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
-import { refuseFrozen } from '#store/tenant-freeze.ts';
+import { IS_THAWED, refuseFrozen } from '#store/tenant-freeze.ts';
 import type { GUARDED_REPLAYS, OUTCOMES } from './resource.ts';
 
 export type Outcome = (typeof OUTCOMES)[number];
@@ -183,4 +184,28 @@ export function endGuardedCall(
   return affects(db)`
     update guarded_calls set outcome = ${outcome}, code = ${code}, text = ${text}, ended_at = now()
     where tenant_id = ${db} and id = ${id} and outcome is null`;
+}
+
+export interface OldQuestion {
+  readonly tenant_id: string;
+  readonly call_id: string;
+  readonly approval_id: string;
+  /** Whether the call has ended; then nobody waits for the decision. */
+  readonly is_ended: boolean;
+}
+
+/** Of all tenants, for the sweep: pending questions, except of frozen tenants, whose workflows may be parked. */
+export function oldQuestions(
+  pool: Pool,
+  olderThanSeconds: number,
+  after: OldQuestion | undefined,
+  max: number,
+): Promise<OldQuestion[]> {
+  return readRows<OldQuestion>(pool)`
+    select tenant_id, turn_id as call_id, id as approval_id, exists (select from guarded_calls c
+      where c.tenant_id = approvals.tenant_id and c.id = turn_id and c.outcome is not null) as is_ended
+    from approvals where status = 'pending' and terms ->> 'guarded' is not null and ${IS_THAWED}
+      and created_at < now() - make_interval(secs => ${olderThanSeconds})
+      and (tenant_id, turn_id) > (${after?.tenant_id ?? ''}, ${after?.call_id ?? ''})
+    order by tenant_id, turn_id limit ${max}`;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { SWEEP, sweepId } from '#domain/sweep.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
 
 const SECRET = 'sk-ant-api03-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6';
@@ -139,6 +140,31 @@ describe('guarded calls', () => {
       const { body: approval } = await stack.ask('GET', `/v1/approvals/${body.approval_id}`);
       return approval.status === 'withdrawn' ? true : undefined;
     });
+  });
+
+  it('AP-1 a question whose workflow nobody started is asked by a sweep, and withdrawn when its call has ended', async () => {
+    const [asked, ended] = [await begin(newId()), await begin(newId())];
+    const workflowOf = ({ body }: typeof asked) =>
+      stack.worker.client.workflow.getHandle(`approval/${body.approval_id}`);
+    const statusOf = async ({ body }: typeof asked) =>
+      (await stack.ask('GET', `/v1/approvals/${body.approval_id}`)).body.status;
+    // What a process leaves that dies after its commit has no workflow either.
+    for (const one of [asked, ended]) await workflowOf(one).terminate();
+    await end(ended.body.id, { outcome: 'not_run' });
+    await stack.pool.query(
+      `update approvals set created_at = created_at - interval '2 minutes' where id = any($1)`,
+      [[asked.body.approval_id, ended.body.approval_id]],
+    );
+    await stack.worker.client.workflow.execute(SWEEP.type, {
+      workflowId: `${sweepId(stack.worker.taskQueue)}/test`,
+      taskQueue: stack.worker.taskQueue,
+    });
+    await stack.worker.until('the question to be withdrawn', async () =>
+      (await statusOf(ended)) === 'withdrawn' ? true : undefined,
+    );
+    assert.equal((await workflowOf(asked).describe()).status.name, 'RUNNING');
+    assert.equal((await decide(asked.body.approval_id, { decision: 'approve' })).status, 200);
+    assert.equal((await begin(asked.body.id)).body.decision, 'allowed');
   });
 
   it('SC-3 secrets in arguments are masked in rows and lists', async () => {
