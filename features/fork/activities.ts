@@ -30,7 +30,7 @@ import { findTurn } from '#store/turns/turn-store.ts';
 import type { ForkActivities, ForkOutcome, ForkSessionInput } from './contract.ts';
 import { openInput } from './fork-input.ts';
 import { makeForkRows } from './make-rows.ts';
-import { type Folders, makeForkWorkspace } from './make-workspace.ts';
+import { emptyWorkspace, type Folders, makeForkWorkspace } from './make-workspace.ts';
 import { findPlace, type ForkPlace } from './store/find-point.ts';
 import { findFork, type ForkRow, noteFailed, taken } from './store/fork-store.ts';
 import { laterCalls } from './store/later-calls.ts';
@@ -41,7 +41,7 @@ export interface ForkDeps {
   readonly scrubberOf: ScrubberOf;
   readonly catalogs: AgentCatalogs;
   readonly workspaceOf: WorkspaceOf;
-  readonly files: Pick<Files, 'keep'>;
+  readonly files: Pick<Files, 'hold' | 'keep'>;
   readonly workspaces: Pick<Workspaces, 'remove'>;
   readonly reach: Pick<WorkflowReach, 'start'>;
   /** Called after each commit that has added events to a session's feed. */
@@ -105,26 +105,33 @@ async function fail(
 }
 
 async function make(deps: ForkDeps, db: TenantDb, row: ForkRow): Promise<ForkRow> {
-  const { from_session: session, from_turn: turn, from_step } = row;
-  if (await findSession(db, row.session_key)) throw taken(row.session_key);
+  const { from_session: session, from_turn: turn, from_step, session_key: fork } = row;
+  const refuseTaken = async (): Promise<void> => {
+    if (await findSession(db, fork)) throw taken(fork);
+  };
+  await refuseTaken();
   const place = await findPlace(db, { session, turn, step: from_step ?? undefined });
   const folders = await foldersOf(deps, db, row, place);
   const catalog = await deps.catalogs.of(db.tenant, place.agent);
-  const files = await makeForkWorkspace(
-    {
-      db,
-      pool: deps.pool,
-      sealer: deps.sealer,
-      files: deps.files,
-      journalDir: deps.journalDir,
-      deniedPaths: deps.deniedPaths,
-      toolOf: (name) => catalog.find(name)?.tool,
-      signal: Context.current().cancellationSignal,
-    },
-    folders,
-    () => laterCalls(db, place),
-  );
-  return makeForkRows(db, deps.sealer, row, openInput(deps.sealer, db.tenant, row), files);
+  const workspace = {
+    db,
+    pool: deps.pool,
+    sealer: deps.sealer,
+    files: deps.files,
+    journalDir: deps.journalDir,
+    deniedPaths: deps.deniedPaths,
+    toolOf: (name: string) => catalog.find(name)?.tool,
+    signal: Context.current().cancellationSignal,
+  };
+  const later = () => laterCalls(db, place);
+  const { copied, isFirst } = await makeForkWorkspace(workspace, folders, later, refuseTaken);
+  try {
+    return await makeForkRows(db, deps.sealer, row, openInput(deps.sealer, db.tenant, row), copied);
+  } catch (error) {
+    const isRefused = error instanceof Failure && error.type === 'Conflict';
+    if (isRefused && isFirst && (await findSession(db, fork))) await emptyWorkspace(workspace, folders.to);
+    throw error;
+  }
 }
 
 async function foldersOf(deps: ForkDeps, db: TenantDb, row: ForkRow, place: ForkPlace): Promise<Folders> {

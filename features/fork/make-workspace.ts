@@ -3,7 +3,7 @@
  * or not there: the copy gets its name when it is complete.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '#activities/workspace/file-problem.ts';
 import type { Files } from '#activities/workspace/contract.ts';
@@ -16,7 +16,7 @@ import type { LaterCall } from './store/later-calls.ts';
 
 export interface WorkspaceDeps extends PutBackDeps {
   readonly pool: Pool;
-  readonly files: Pick<Files, 'keep'>;
+  readonly files: Pick<Files, 'hold' | 'keep'>;
   readonly signal: AbortSignal;
 }
 
@@ -27,16 +27,24 @@ export interface Folders {
   readonly to: string;
 }
 
-type MadeWorkspace = Pick<ForkResult, 'files' | 'bytes' | 'put_back' | 'not_put_back' | 'not_put_back_total'>;
+type CopiedFiles = Pick<ForkResult, 'files' | 'bytes' | 'put_back' | 'not_put_back' | 'not_put_back_total'>;
+
+interface MadeWorkspace {
+  readonly copied: CopiedFiles;
+  /** Whether the files there are those of this copy. */
+  readonly isFirst: boolean;
+}
 
 /**
  * Safe to repeat, also concurrently: of two copies the first counts. `readCalls` is called after the copy, so that what
- * was written meanwhile is put back too. @throws Failure TooLarge
+ * was written meanwhile is put back too. `refuseTaken` is called before the copy gets its name, because that may be the
+ * folder of a session which was made meanwhile. @throws Failure TooLarge
  */
 export async function makeForkWorkspace(
   deps: WorkspaceDeps,
   { from, template, to }: Folders,
   readCalls: () => Promise<readonly LaterCall[]>,
+  refuseTaken: () => Promise<void>,
 ): Promise<MadeWorkspace> {
   const { db, pool, files, signal } = deps;
   await mkdir(dirname(to), { recursive: true, mode: 0o711 });
@@ -49,12 +57,27 @@ export async function makeForkWorkspace(
     );
     const restored = await putBack(deps, { copy: await realpath(copy), from }, await readCalls());
     await copyMarks(pool, db.tenant, basename(from), basename(to));
-    await putInPlace(copy, to);
+    await refuseTaken();
+    const isFirst = await putInPlace(copy, to);
     // Its first revision is what this worker has.
     await (await files.keep?.({ workspace: to, idempotencyKey: to, signal }))?.();
-    return { ...copied, ...restored };
+    return { copied: { ...copied, ...restored }, isFirst };
   } finally {
     await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** For a copy whose session could not be made: the session that has its folder is to find nothing of it. */
+export async function emptyWorkspace(
+  { files, signal }: Pick<WorkspaceDeps, 'files' | 'signal'>,
+  workspace: string,
+): Promise<void> {
+  const folder = await files.hold({ workspace, idempotencyKey: workspace, signal }, '.', 'run');
+  try {
+    for (const name of await readdir(folder.cwd))
+      await rm(join(folder.cwd, name), { recursive: true, force: true });
+  } finally {
+    await folder.close();
   }
 }
 
@@ -77,11 +100,14 @@ function unlessMissing(error: unknown): undefined {
   return undefined;
 }
 
-async function putInPlace(copy: string, to: string): Promise<void> {
+/** Returns false when a copy is there already. */
+async function putInPlace(copy: string, to: string): Promise<boolean> {
   try {
     await rename(copy, to);
+    return true;
   } catch (error) {
     const isThere = ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
     if (!isThere || !(await stat(to)).isDirectory()) throw error;
+    return false;
   }
 }

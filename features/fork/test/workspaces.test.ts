@@ -4,6 +4,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { observeStatements } from '#test/support/statements.ts';
 import { createForker, type Forker, write } from './support.ts';
 
 const AGENTS = [
@@ -40,6 +41,28 @@ describe('DU-6 workspaces of forks', () => {
       assert.deepEqual([await file('a.txt'), await file('b.txt')], ['changed', 'b']);
       assert.equal(await file('c.txt'), 'of a subagent');
       assert.deepEqual([await original('a.txt'), await original('c.txt')], ['a', undefined]);
+    });
+
+  for (const [when, statement] of [
+    ['while the files are copied', 'insert into outside_files'],
+    ['after the files have come', 'select from forks where'],
+  ] as const)
+    it(`leave nothing to a session that takes the key of the fork ${when}`, async (t) => {
+      const [from, key] = [`kept-${when.length}`, `taken-${when.length}`];
+      const send = (session: string, text: string) =>
+        stack.ask('POST', `/v1/sessions/${session}/messages?wait=60`, { body: { text, agent: 'own' } });
+      await send(from, [write('a.txt', 'a'), 'Done.'].join('\nthen\n'));
+      let isTaken = false;
+      observeStatements(t, stack.worker.pool, async ({ text }) => {
+        if (isTaken || !text.includes(statement)) return;
+        isTaken = true;
+        assert.equal((await send(key, 'Hello.')).status, 200);
+      });
+      const { status, body } = await stack.ask('POST', `/v1/sessions/${from}/forks`, { body: { key } });
+      assert.equal(status, 409, JSON.stringify(body));
+      assert.match(body.detail, /There is a session taken-\d+ already/);
+      assert.equal(await forker.file(key, 'a.txt', 'own'), undefined);
+      assert.equal(await forker.file(from, 'a.txt', 'own'), 'a');
     });
 
   it('have links into the original lead into the copy', async () => {
