@@ -14,6 +14,8 @@ export interface Freeze {
   readonly frozen_for: string | null;
   /** Seconds since it was frozen. */
   readonly seconds: number | null;
+  /** Its microsecond since 1970; another freeze has another one. */
+  readonly frozen_at: string | null;
 }
 
 /** A condition on tables with `tenant_id`: the tenant is not frozen. */
@@ -22,7 +24,9 @@ export const IS_THAWED = sql`tenant_id not in (select id from tenants where froz
 /** Undefined when there is no such tenant. */
 export function readFreeze(db: TenantDb<Db>): Promise<Freeze | undefined> {
   return readRow<Freeze>(db)`
-    select frozen_for, extract(epoch from clock_timestamp() - frozen_at)::float8 as seconds from tenants where id = ${db}`;
+    select frozen_for, extract(epoch from clock_timestamp() - frozen_at)::float8 as seconds,
+      (extract(epoch from frozen_at) * 1000000)::bigint::text as frozen_at
+    from tenants where id = ${db}`;
 }
 
 /** Freezes it, or changes why. Notifies every process. Returns false when there is no such tenant. */

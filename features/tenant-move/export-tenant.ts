@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { holdStill, type StillOptions } from './hold-still.ts';
+import { holdStill, refuseThawed, type StillOptions } from './hold-still.ts';
 import type { Installation } from './installation.ts';
 import type { MovedObject } from './moved-objects.ts';
 import { writeSealedFile } from './sealed-file.ts';
@@ -49,13 +49,15 @@ export async function exportTenant(
   passphrase: string,
   options: StillOptions,
 ): Promise<Contents> {
-  await holdStill(at, tenant, options);
+  const since = await holdStill(at, tenant, options);
   let contents: Contents | undefined;
   await inLongTransaction(at.databaseUrl, 'read', (client) =>
     writeSealedFile(
       path,
       passphrase,
-      recordsOf(at, client, tenant, (counted) => {
+      recordsOf(at, client, tenant, async (counted) => {
+        // The file must not be that of a tenant which goes on here.
+        await refuseThawed(forTenant(at.pool, tenant), since);
         contents = counted;
       }),
     ),
@@ -68,7 +70,7 @@ async function* recordsOf(
   at: Installation,
   client: pg.Client,
   tenant: string,
-  onEnd: (contents: Contents) => void,
+  onEnd: (contents: Contents) => Promise<void>,
 ): AsyncGenerator<MoveRecord> {
   yield { kind: 'tenant', tenant, schema: at.schema };
   const objects: Record<string, Tally> = {};
@@ -98,7 +100,7 @@ async function* recordsOf(
     identities.push(...(await greatestNumbers(client, table, tenant)));
   }
   const contents: Contents = { tables, objects, identities };
-  onEnd(contents);
+  await onEnd(contents);
   yield { kind: 'end', ...contents };
 }
 

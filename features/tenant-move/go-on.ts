@@ -11,10 +11,15 @@ import { thawTenant } from '#store/tenant-freeze.ts';
 import { taskStart } from '#temporal/team-board.ts';
 import type { Installation } from './installation.ts';
 import { parkedPlace } from './rows.ts';
+import { alone } from './store/alone.ts';
 import { deleteParked, listOpenTasks, listParked, type ParkedRow } from './store/parked-store.ts';
 
-/** Returns how many sessions and tasks go on. */
-export async function goOn(at: Installation, tenant: string): Promise<number> {
+/** Returns how many sessions and tasks go on. Waits while the tenant is being parked. */
+export function goOn(at: Installation, tenant: string): Promise<number> {
+  return alone(at.databaseUrl, tenant, () => startAll(at, tenant));
+}
+
+async function startAll(at: Installation, tenant: string): Promise<number> {
   const db = forTenant(at.pool, tenant);
   const [parked, tasks] = [await listParked(db), await listOpenTasks(db)];
   for (const session of parked) await startParked(at, tenant, session);

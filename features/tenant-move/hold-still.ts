@@ -15,6 +15,7 @@ import { freezeTenant, readFreeze, thawTenant } from '#store/tenant-freeze.ts';
 import type { Installation } from './installation.ts';
 import { movedRowsOf } from './moved-rows.ts';
 import { parkedPlace } from './rows.ts';
+import { alone } from './store/alone.ts';
 import {
   countUnderWay,
   listOpenAssignments,
@@ -41,8 +42,17 @@ const QUERIES = 16;
 /** Names in one message. */
 const NAMED = 20;
 
-/** Throws a CliError, and unfreezes the tenant if it froze it, when something does not end in time. */
-export async function holdStill(at: Installation, tenant: string, options: StillOptions): Promise<void> {
+interface Still {
+  readonly sessions: readonly ParkedSession[];
+  /** Freeze.frozen_at of the freeze that holds it. */
+  readonly since: string;
+}
+
+/**
+ * Returns which freeze holds it (Freeze.frozen_at). Throws a CliError when something does not end in time, and unfreezes
+ * the tenant then if it froze it, or when somebody else unfreezes it.
+ */
+export async function holdStill(at: Installation, tenant: string, options: StillOptions): Promise<string> {
   const db = forTenant(at.pool, tenant);
   const before = await readFreeze(db);
   if (!before) throw noTenant(tenant);
@@ -50,28 +60,49 @@ export async function holdStill(at: Installation, tenant: string, options: Still
     throw new CliError(`${tenant} is the operator's tenant, which belongs to its installation.`);
   await freezeTenant(db, before.frozen_for ?? options.why);
   if (before.frozen_for === null) at.report(`${tenant} is frozen: it can be read, and takes nothing new.`);
-  const sessions = await waitUntilStill(at, db, options.waitSeconds).catch(async (error: unknown) => {
+  const still = await waitUntilStill(at, db, options.waitSeconds).catch(async (error: unknown) => {
     if (before.frozen_for === null) await thawTenant(db);
     throw error;
   });
-  await parkSessions(at, db, sessions);
-  const ended = await at.temporal.endRuns(tenant, await listRuns(db), options.why);
-  await writeStill(db, movedRowsOf(at.rows));
+  // Whoever unfreezes it waits for this, and then finds all that is parked.
+  const ended = await alone(at.databaseUrl, tenant, async () => {
+    await refuseThawed(db, still.since);
+    await parkSessions(at, db, still.sessions);
+    const count = await at.temporal.endRuns(tenant, await listRuns(db), options.why);
+    await writeStill(db, movedRowsOf(at.rows));
+    return count;
+  });
   at.report(
-    `${tenant} is still: ${sessions.length} sessions are parked, and ${ended} runs and schedules of Temporal have ended.`,
+    `${tenant} is still: ${still.sessions.length} sessions are parked, and ${ended} runs and schedules of Temporal have ended.`,
   );
+  return still.since;
+}
+
+/** Throws a CliError unless the freeze holds the tenant without a break. */
+export async function refuseThawed(db: TenantDb, since: string): Promise<void> {
+  if ((await readFreeze(db))?.frozen_at !== since) throw thawed(db.tenant);
+}
+
+function thawed(tenant: string): CliError {
+  return new CliError(`${tenant} was unfrozen meanwhile, so that it goes on here.`, {
+    code: 'NotStill',
+    remedy: 'Try again when nobody unfreezes it.',
+  });
 }
 
 export function noTenant(tenant: string): CliError {
   return new CliError(`There is no tenant ${tenant} here.`, { remedy: 'List them: tempoclaw tenants list' });
 }
 
-async function waitUntilStill(at: Installation, db: TenantDb, seconds: number): Promise<ParkedSession[]> {
+async function waitUntilStill(at: Installation, db: TenantDb, seconds: number): Promise<Still> {
   const deadline = Date.now() + seconds * 1000;
   for (let reported = ''; ; await sleep(LOOK_MS)) {
+    const freeze = await readFreeze(db);
+    const since = freeze?.frozen_at ?? null;
+    if (since === null) throw thawed(db.tenant);
     const found = await look(at, db);
-    const frozenFor = (await readFreeze(db))?.seconds ?? 0;
-    if (found.busy.length === 0 && frozenFor >= GRACE_SECONDS) return found.sessions;
+    if (found.busy.length === 0 && (freeze?.seconds ?? 0) >= GRACE_SECONDS)
+      return { sessions: found.sessions, since };
     const words = found.busy.slice(0, NAMED).join('\n  ');
     if (Date.now() >= deadline && found.busy.length > 0)
       throw new CliError(

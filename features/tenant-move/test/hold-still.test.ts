@@ -1,13 +1,18 @@
 /** A tenant becomes still: what waits is parked and goes on whole, and what cannot wait is named. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { readFreeze } from '#store/tenant-freeze.ts';
+import { readFreeze, thawTenant } from '#store/tenant-freeze.ts';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { exportTenant } from '../export-tenant.ts';
 import { goOn } from '../go-on.ts';
 import { holdStill } from '../hold-still.ts';
 import type { Installation } from '../installation.ts';
+import type { MovedObjects } from '../moved-objects.ts';
+import { alone } from '../store/alone.ts';
 import { openInstallation } from './two-installations.ts';
 
 const WHY = 'a test holds it still';
@@ -95,5 +100,68 @@ describe('a tenant that is held still', () => {
         [second.turn_id, 'the next turn'],
       ],
     );
+  });
+
+  it('ends the wait when somebody unfreezes it', async () => {
+    const { turn_id } = await stack.worker.say('waits', 'hold {"note":"waits"}');
+    await stack.worker.probes.untilHeld('waits');
+    const [holding, isFrozen] = [hold(600), async () => (await frozenFor()) === WHY || undefined];
+    await Promise.race([stack.worker.until('the freeze', isFrozen), holding]);
+    const refused = assert.rejects(holding, { code: 'NotStill', message: /was unfrozen meanwhile/ });
+    await goOn(at, stack.tenant);
+    await refused;
+    assert.equal(await frozenFor(), null);
+    stack.worker.probes.release('waits');
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+  });
+
+  it('is unfrozen whole while it is parked: after that, or before anything of it is', async () => {
+    const { turn_id } = await stack.worker.say('both', 'poke {"note":"both"}');
+    const approval = await stack.worker.approvalOf('both');
+    const unfreezing: Promise<number>[] = [];
+    const endRuns: typeof at.temporal.endRuns = async (...runs) => {
+      unfreezing.push(goOn(at, stack.tenant));
+      await Promise.race([...unfreezing, sleep(1_000)]);
+      return at.temporal.endRuns(...runs);
+    };
+    const options = { why: WHY, waitSeconds: 60 };
+    await holdStill({ ...at, temporal: { ...at.temporal, endRuns } }, stack.tenant, options);
+    assert.deepEqual(await Promise.all(unfreezing), [1]);
+
+    let holding: Promise<unknown> = Promise.resolve();
+    await alone(at.databaseUrl, stack.tenant, async () => {
+      holding = assert.rejects(hold(60), { code: 'NotStill', message: /was unfrozen meanwhile/ });
+      await stack.worker.until('it to wait for its turn', async () => {
+        const { rows } = await stack.pool.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+        );
+        return rows.length > 0 ? true : undefined;
+      });
+      await thawTenant(forTenant(stack.pool, stack.tenant));
+    });
+    await holding;
+    assert.deepEqual((await stack.pool.query('select from parked_sessions')).rows, []);
+    await decide(approval, 'approve');
+    assert.equal((await stack.worker.ended(turn_id)).status, 'completed');
+    assert.equal(effects('both'), 1);
+  });
+
+  it('gives no file of a tenant that is unfrozen while the file is written', async () => {
+    const place: MovedObjects = {
+      name: 'slow',
+      async *list() {
+        await goOn(at, stack.tenant);
+        yield* [];
+      },
+      read: () => assert.fail('there is none'),
+      write: () => assert.fail('nothing is written'),
+    };
+    const file = join(stack.worker.workspaceRoot, '..', 'unfrozen');
+    const exporting = exportTenant({ ...at, objects: [place] }, stack.tenant, file, 'a numbat in a move', {
+      why: WHY,
+      waitSeconds: 60,
+    });
+    await assert.rejects(exporting, { code: 'NotStill', message: /was unfrozen meanwhile/ });
+    assert.equal(existsSync(file), false);
   });
 });
