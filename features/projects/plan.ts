@@ -31,7 +31,10 @@ export interface Rollout {
   readonly share: number;
 }
 
-/** What there is in the installation and not in the folder is left alone, except tools and hooks of the host. */
+/**
+ * What there is in the installation and not in the folder is left alone, except tools and hooks of the host. A change is
+ * refused when somebody else has changed the same since it was planned.
+ */
 export async function planProject(
   client: Client,
   project: Project,
@@ -70,7 +73,6 @@ async function planAgent(
   const patch = { ...differing(expected, there), ...Object.fromEntries(gone.map((field) => [field, null])) };
   const fields = Object.keys(patch);
   if (fields.length === 0) return undefined;
-  // What somebody else has changed since the plan was shown is not overwritten.
   const body = { ...patch, revision: there.revision };
   return {
     kind: 'agent',
@@ -87,9 +89,10 @@ async function planAgent(
 async function planSkill(client: Client, { name, files }: ProjectSkill): Promise<Change | undefined> {
   const path = pathOf('skills', name);
   const there = await orMissing(
-    client.get<{ readonly files: readonly { readonly path: string; readonly content: string }[] }>(
-      `${path}/files`,
-    ),
+    client.get<{
+      readonly version: number;
+      readonly files: readonly { readonly path: string; readonly content: string }[];
+    }>(`${path}/files`),
   );
   const before = new Map(there?.files.map((file) => [file.path, file.content]));
   const after = new Map(files.map((file) => [file.path, file.content]));
@@ -102,17 +105,15 @@ async function planSkill(client: Client, { name, files }: ProjectSkill): Promise
     name,
     action: there ? 'change' : 'create',
     fields: there ? changed : [],
-    apply: () => client.send('PUT', path, { files, visibility: 'public' }),
+    apply: () => client.send('PUT', path, { files, visibility: 'public', version: there?.version ?? 0 }),
   };
 }
 
 async function planSchedule(client: Client, schedule: ProjectSchedule): Promise<Change | undefined> {
   const { name, agent, schedule: timing, ...more } = schedule;
   const query = { name, ...(agent !== undefined && { agent }) };
-  const { data } = await client.get<{ readonly data: readonly (Fields & { readonly id: string })[] }>(
-    '/v1/schedules',
-    query,
-  );
+  type There = Fields & { readonly id: string; readonly revision: number };
+  const { data } = await client.get<{ readonly data: readonly There[] }>('/v1/schedules', query);
   const [there] = data;
   if (!there)
     return {
@@ -127,7 +128,8 @@ async function planSchedule(client: Client, schedule: ProjectSchedule): Promise<
   const fields = Object.keys(patch);
   if (fields.length === 0) return undefined;
   const path = pathOf('schedules', there.id);
-  return { kind: 'schedule', name, action: 'change', fields, apply: () => client.send('PATCH', path, patch) };
+  const body = { ...patch, revision: there.revision };
+  return { kind: 'schedule', name, action: 'change', fields, apply: () => client.send('PATCH', path, body) };
 }
 
 function differing(expected: Fields, there: Fields): Fields {

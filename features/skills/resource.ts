@@ -64,7 +64,7 @@ export const skills = defineResource(
       body: skillPublishSchema,
       answer: skillSchema.extend({ is_new: z.boolean() }),
       maxBytes: 2 * SKILL_LIMITS.bytes,
-      refuses: ['Unprocessable', 'TooLarge'],
+      refuses: ['Conflict', 'Unprocessable', 'TooLarge'],
       command: { by: 'skills publish' },
     }),
     readSkillFolder: operation({

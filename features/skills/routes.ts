@@ -51,6 +51,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
         const done = await publishSkill(db, {
           ...read.skill,
           visibility: body.visibility,
+          expected: body.version,
           files,
           by,
         });

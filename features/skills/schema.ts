@@ -28,6 +28,13 @@ export const skillPublishSchema = z.strictObject({
     .min(1)
     .max(SKILL_LIMITS.files)
     .describe('The folder: SKILL.md, and what it refers to'),
+  version: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      'Only while this is its newest version, 0 while there is none: what others have published since is not lost',
+    ),
 });
 
 export const skillFolderSchema = z.object({

@@ -2,6 +2,7 @@
  * Stores published skills: versions that never change, who may use them, and which are in use in a turn. Each change is
  * noted as one of the tenant's tools, whose version every step reads.
  */
+import { Failure } from '#domain/errors.ts';
 import { questionTerms, searchTerms } from '#domain/text/search-terms.ts';
 import type { TreeFile } from '#domain/files/file-tree.ts';
 import { treeDigest } from '#store/files/tree-digest.ts';
@@ -44,6 +45,8 @@ export interface SkillToPublish extends SkillFacts {
   readonly visibility: SkillVisibility;
   readonly files: readonly TreeFile[];
   readonly by: string;
+  /** The newest version before this one; 0 when there is none. Undefined means any. */
+  readonly expected?: number | undefined;
   /** The tool's call, and for whom it publishes. Without one, it is the API, which may publish every name. */
   readonly call?: { readonly id: string; readonly kind: SkillGrant['kind']; readonly subject: string };
   /** For a skill from elsewhere: its owner, and whether a person had agreed to it there. */
@@ -85,7 +88,7 @@ export function readSkillFiles(db: TenantDb, name: string, version: number): Pro
 /**
  * Returns the version with these contents: the newest one when it has them, else a new one. `theirs` means that
  * another's tool has published the name. `full` means that the tenant has its maximum of skills, or the skill of
- * versions. Safe to repeat, also concurrently.
+ * versions. Safe to repeat, also concurrently. @throws Failure Conflict when `expected` is not the newest version
  */
 export function publishSkill(
   db: TenantDb,
@@ -114,6 +117,12 @@ export function publishSkill(
     if (row.is_there && skill.call && row.owner !== owner) return 'theirs';
     const isNew = row.sha256 !== digest;
     const version = isNew ? row.version + 1 : row.version;
+    const newest = row.is_there ? row.version : 0;
+    if (isNew && skill.expected !== undefined && skill.expected !== newest)
+      throw new Failure(
+        'Conflict',
+        `The newest version of the skill is ${newest} now, not ${skill.expected}; read it again`,
+      );
     if (version > MAX_SKILL_VERSIONS) return 'full';
     if (isNew) await insertVersion(tx, skill, version, { stored, digest });
     // A version without consent gets it when the same comes again with a person behind it.

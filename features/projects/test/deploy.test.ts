@@ -5,7 +5,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createClient } from '#cli/client.ts';
+import { scheduleCreateSchema } from '#features/schedules/schema/schedule.ts';
 import { startApi, type TestApi } from '#test/support/stack.ts';
+import { planProject } from '../plan.ts';
 
 interface Ran {
   readonly code: number;
@@ -152,6 +155,49 @@ describe('IN-12 tempoclaw init and deploy', { timeout: 120_000 }, () => {
     assert.match(again.stderr, /is in a rollout \(10 %\): finish it or put it back/);
     assert.equal((await api.ask('POST', '/v1/rollouts/shop/finish', { body: {} })).status, 200);
     assert.deepEqual(await deployed('--yes'), { words: [], applied: false });
+  });
+
+  it('overwrite nothing that somebody else has changed since the plan was shown', async () => {
+    const client = createClient({
+      url: api.url,
+      key: api.key,
+      socket: undefined,
+      source: 'a test',
+      run: undefined,
+    });
+    const skill = (name: string, text: string) => ({
+      name,
+      files: [
+        {
+          path: 'SKILL.md',
+          content: btoa(`---\nname: ${name}\ndescription: For a test.\n---\n${text}\n`),
+        },
+      ],
+    });
+    const schedule = (message: string) =>
+      scheduleCreateSchema.parse({
+        name: 'planned',
+        agent: 'shop',
+        message,
+        schedule: { kind: 'every', every_seconds: 3600 },
+      });
+    const plan = (skills: string[], text: string) =>
+      planProject(client, {
+        agents: [],
+        skills: skills.map((name) => skill(name, text)),
+        schedules: [schedule(text)],
+        problems: [],
+      });
+    for (const change of await plan(['old'], 'First.')) await change.apply?.();
+    const planned = await plan(['old', 'new'], 'Planned.');
+    assert.deepEqual(
+      planned.map(({ action, kind, name }) => [action, kind, name].join(' ')),
+      ['change skill old', 'create skill new', 'change schedule planned'],
+    );
+    for (const change of await plan(['old', 'new'], 'By somebody else.')) await change.apply?.();
+    for (const { apply } of planned)
+      await assert.rejects(apply?.() ?? Promise.resolve(), { code: 'Conflict' });
+    assert.deepEqual(await plan(['old', 'new'], 'By somebody else.'), []);
   });
 
   it('take a folder without tools', async () => {

@@ -122,7 +122,7 @@ export const schedules = defineResource(
       summary: 'Change, pause or resume a schedule',
       description: 'Runs that were due before are not made up for.',
       body: schedulePatchSchema,
-      refuses: ['Unprocessable'],
+      refuses: ['Conflict', 'Unprocessable'],
       command: {
         word: 'update',
         help: 'change one; --pause and --resume',

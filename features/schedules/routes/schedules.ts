@@ -67,9 +67,12 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
         };
         return show(tenant, await schedules.add(maker, body));
       },
-      async updateSchedule({ tenant, caller, params, body }) {
-        await checkSession(caller, body.session);
-        const row = await schedules.change({ tenant, rights: rightsOf(caller) }, params.id, body);
+      async updateSchedule({ tenant, caller, params, body: { revision, ...change } }) {
+        await checkSession(caller, change.session);
+        const row = await schedules.change({ tenant, rights: rightsOf(caller) }, params.id, (old) => {
+          refuseOtherRevision(old, revision);
+          return change;
+        });
         return row && show(tenant, row);
       },
       deleteSchedule: async ({ tenant, caller, params }) =>
@@ -82,6 +85,14 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     },
     find,
   );
+}
+
+function refuseOtherRevision(old: ScheduleRow, revision: number | undefined): void {
+  if (revision !== undefined && revision !== old.revision)
+    throw new Failure(
+      'Conflict',
+      `The schedule has revision ${old.revision} now, not ${revision}; read it again`,
+    );
 }
 
 export const rightsOf = ({ keyId, scopes }: Caller) => ({ key: keyId, roles: [...scopes] });

@@ -86,7 +86,14 @@ export const scheduleCreateSchema = z
 export type NewSchedule = Kept<typeof scheduleCreateSchema>;
 
 export const schedulePatchSchema = z
-  .strictObject(changeShape(fields))
+  .strictObject({
+    ...changeShape(fields),
+    revision: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Only while this is its revision: what others have changed since is not lost'),
+  })
   .meta({ examples: [{ enabled: false }] });
 
 export const scheduleSchema = z.object({
@@ -107,6 +114,7 @@ export const scheduleSchema = z.object({
     .nullable()
     .describe('Null: all that its agent has; a change only narrows it'),
   next_runs: z.array(timeSchema).describe('The next five in UTC; none while it is paused'),
+  revision: z.int(),
   created_by: z.string(),
   created_at: timeSchema,
   updated_at: timeSchema,
