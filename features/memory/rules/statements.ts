@@ -67,23 +67,21 @@ export function addStatements(
   for (const one of added) {
     const known = current.find((other) => isSame(other, one));
     if (known) {
+      if (one.isSingle && wasReplaced(ended, one, known.from)) insertEnded(ended, one, known.from);
       if (one.from <= (known.again ?? known.from)) continue;
       current.splice(current.indexOf(known), 1);
       current.unshift({ ...known, again: one.from });
       continue;
     }
-    const others = one.isSingle ? current.filter(({ about }) => keyOf(about) === keyOf(one.about)) : [];
-    // A statement about an earlier time, such as where somebody lived before, ends no later one.
-    const later = others.find(({ from }) => from > one.from);
-    if (later) {
-      insertEnded(ended, one, later.from);
-      continue;
-    }
-    for (const other of others) {
+    const others = one.isSingle ? current.filter((other) => isAboutTheSame(other, one)) : [];
+    for (const other of others.filter(({ from }) => from <= one.from)) {
       current.splice(current.indexOf(other), 1);
       ended.unshift({ ...other, to: one.from });
     }
-    current.unshift(one);
+    // A statement about an earlier time, such as where somebody lived before, ends no later one.
+    const [later] = others.flatMap(({ from }) => (from > one.from ? [from] : [])).toSorted();
+    if (later === undefined) current.unshift(one);
+    else insertEnded(ended, one, later);
   }
   const text = [
     ...before,
@@ -95,9 +93,17 @@ export function addStatements(
   return text === document ? undefined : text;
 }
 
+/** Whether another statement held between this one and the same one, said later. */
+function wasReplaced(ended: readonly KeptStatement[], one: Statement, later: string): boolean {
+  return ended.some(
+    (other) =>
+      isAboutTheSame(other, one) && !isSame(other, one) && one.from < other.from && other.from < later,
+  );
+}
+
 /** Puts a statement about an earlier time between those that held before and after it. */
 function insertEnded(ended: KeptStatement[], one: Statement, later: string): void {
-  const others = ended.filter(({ about }) => keyOf(about) === keyOf(one.about));
+  const others = ended.filter((other) => isAboutTheSame(other, one));
   const isKnown = ({ from, to = later }: KeptStatement): boolean => from <= one.from && one.from < to;
   if (others.some((other) => isSame(other, one) && isKnown(other))) return;
   const [to = later] = others
@@ -147,6 +153,10 @@ export function statementText(value: string, max: number): string {
     .slice(0, max)
     .toWellFormed()
     .replace(/[\s.]+$/, '');
+}
+
+function isAboutTheSame(one: Statement, other: Statement): boolean {
+  return keyOf(one.about) === keyOf(other.about);
 }
 
 function isSame(one: Statement, other: Statement): boolean {

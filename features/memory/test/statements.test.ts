@@ -66,6 +66,33 @@ describe('VF-2 statements', () => {
     );
   });
 
+  test('that are read late end where the first later one begins, and end the ones before them', () => {
+    const drinks = { about: 'drink of Ann' };
+    const two = add(
+      undefined,
+      say('Ann drinks tea', '2026-01-01', drinks),
+      say('Ann drinks coffee', '2026-11-01', { ...drinks, isSingle: false }),
+      say('Ann drinks cocoa', '2026-09-01', { ...drinks, isSingle: false }),
+    );
+    const late = lines(add(two, say('Ann drinks milk', '2026-07-01', drinks)));
+    assert.ok(late.some((line) => line.startsWith('- 2026-07-01 to 2026-09-01: Ann drinks milk')));
+    assert.ok(late.some((line) => line.startsWith('- 2026-01-01 to 2026-07-01: Ann drinks tea')));
+  });
+
+  test('that hold again, and are read late, held before what came between', () => {
+    const again = add(
+      undefined,
+      say('Ann’s doctor is Dr Moreau', '2026-07-01'),
+      say('Ann’s doctor is Dr Bell', '2026-11-01'),
+    );
+    const late = lines(add(again, say('Ann’s doctor is Dr Bell', '2026-03-01')));
+    assert.deepEqual(late.map((line) => line.slice(2, line.indexOf(' ['))).toSorted(), [
+      '2026-03-01 to 2026-07-01: Ann’s doctor is Dr Bell',
+      '2026-07-01 to 2026-11-01: Ann’s doctor is Dr Moreau',
+      'since 2026-11-01: Ann’s doctor is Dr Bell',
+    ]);
+  });
+
   test('that are read late take their place among the ended ones', () => {
     const changed = add(first, say('Ann’s doctor is Dr Moreau', '2026-11-25'));
     const times = (text: string): string[] =>
