@@ -107,6 +107,7 @@ function readLines(bytes: Buffer): Lines {
   if (documents.length + skills.length < rest.length) throw refused(1, 'a file has one agent and one end');
   refuseTwice(documents, ({ user, path }) => JSON.stringify([user, path]));
   refuseTwice(skills, ({ name }) => name);
+  refuseNested(documents);
   return { agent, documents, skills };
 }
 
@@ -131,6 +132,17 @@ function refuseTwice<One>(lines: readonly Numbered<One>[], nameOf: (one: One) =>
     if (other !== undefined) throw refused(one.line, `line ${other} is of the same`);
     seen.set(nameOf(one), one.line);
   }
+}
+
+/** In a workspace, a file cannot also be a folder. */
+function refuseNested(documents: readonly Line<'document'>[]): void {
+  const lineOf = new Map(documents.map(({ user, path, line }) => [JSON.stringify([user, path]), line]));
+  for (const { line, user, path } of documents)
+    for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
+      const folder = path.slice(0, end);
+      const other = [user, null].flatMap((owner) => lineOf.get(JSON.stringify([owner, folder])) ?? [])[0];
+      if (other !== undefined) throw refused(line, `${path} would make ${folder} of line ${other} a folder`);
+    }
 }
 
 /** The documents that differ from the file, or do not exist yet. */

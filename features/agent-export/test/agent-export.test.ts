@@ -207,6 +207,14 @@ describe('DU-8 export and import of an agent', () => {
       [changed(file, ([agent]) => [agent, agent]), /^Line 1: a file has one agent/],
       [changed(file, ([agent]) => [agent, 'x']), /^Line 2: it is not JSON/],
       [
+        changed(file, ([agent, first]) => [
+          agent,
+          { ...first, path: 'memory/a' },
+          { ...first, path: 'memory/a/b.md' },
+        ]),
+        /^Line 3: memory\/a\/b\.md would make memory\/a of line 2 a folder/,
+      ],
+      [
         changed(file, ([agent, first]) => [agent, { ...first, path: '../x.md' }]),
         /^Line 2: path: is no context file and no memory/,
       ],
