@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { createTestDatabase } from '#test/support/test-database.ts';
 
 /** Tables that grow with turns, and the columns that distinguish their rows. */
 const TABLES = {
@@ -57,12 +58,17 @@ describe('IN-1 what a turn reads', () => {
     await stack.pool.query('analyze');
   }
 
-  /** Connections report at their end what they have read. */
+  /** Connections report at their end what they have read; this one has read nothing of a turn. */
   async function endConnections(): Promise<void> {
-    await stack.pool.query(
-      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
-    );
+    const { pool, drop } = await createTestDatabase(String(stack.pool.options.connectionString));
+    try {
+      await pool.query(
+        `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+    } finally {
+      await drop();
+    }
   }
 
   it('are a few rows of tables that have many', async () => {
