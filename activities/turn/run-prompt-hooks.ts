@@ -13,7 +13,7 @@ export interface PromptHookDeps {
   readonly scrubber: Scrubber;
   readonly ledger: Pick<TurnLedger, 'appendEvents'>;
   /** Whether the session has begun before the position, which `session_start` stands before. */
-  readonly hasBegunBefore: (tenant: string, session: string, position: number) => Promise<boolean>;
+  readonly hasStartedBefore: (tenant: string, session: string, position: number) => Promise<boolean>;
   /** The decision of hooks on a message, and the remaining text. */
   readonly markHooked: (
     tenant: string,
@@ -52,7 +52,7 @@ export async function runPromptHooks(deps: PromptHookDeps, loaded: LoadedStep): 
     if (row.role !== 'user' || row.invoke || !(isOwn || index > answered)) continue;
     if (row.hooked === 'deny' && isOwn) denials.push(row.text);
     if (row.hooked) continue;
-    const isFirst = async () => !(await deps.hasBegunBefore(tenant, session, row.position));
+    const isFirst = async () => !(await deps.hasStartedBefore(tenant, session, row.position));
     const outcome = await deps.guards.ofPrompt(loaded, row.text, isFirst, { signal, until });
     if (!outcome) continue;
     const text = textOf(outcome, row.text, deps.scrubber);

@@ -4,7 +4,7 @@ import { hasPendingResults } from '#store/assignments/end-assignment.ts';
 import { awaitsAnswer } from '#store/teams/task-gate-store.ts';
 import { createReleaseAnswer } from '../gates/gate-run.ts';
 import type { ForAnyTenant } from '#store/secrets/scrubber.ts';
-import { hasBegunBefore, markHooked } from '#store/turns/message-store.ts';
+import { hasStartedBefore, markHooked } from '#store/turns/message-store.ts';
 import { sendNotice } from '#store/postgres/change-feed.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
@@ -14,7 +14,7 @@ import { createEndLostTurns, createEndTurn, createStopSession, type EndTurnDeps 
 
 export interface TurnParts
   extends ActivityDeps,
-    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'hasBegunBefore' | 'markHooked'>,
+    Omit<ForAnyTenant<CallModelDeps>, 'awaitsAnswer' | 'hasStartedBefore' | 'markHooked'>,
     Pick<EndTurnDeps, 'endCommands' | 'assignments' | 'releaseTasks'> {}
 
 export function createTurnActivities(
@@ -29,7 +29,7 @@ export function createTurnActivities(
   return {
     call_model: createCallModel({
       ...parts,
-      hasBegunBefore: (tenant, ...place) => hasBegunBefore(forTenant(pool, tenant), ...place),
+      hasStartedBefore: (tenant, ...place) => hasStartedBefore(forTenant(pool, tenant), ...place),
       markHooked: (tenant, ...place) => markHooked(forTenant(pool, tenant), ...place),
       awaitsAnswer: (tenant, team) => awaitsAnswer(forTenant(pool, tenant), team),
     }),

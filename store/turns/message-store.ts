@@ -223,7 +223,7 @@ export async function markHooked(
  * Whether the session has begun before the position: a model has answered in it, or hooks have let a prompt through. A
  * message that was stopped before its hooks had run, and a call of a tool by a person, begin nothing.
  */
-export async function hasBegunBefore(db: TenantDb, session: string, position: number): Promise<boolean> {
+export async function hasStartedBefore(db: TenantDb, session: string, position: number): Promise<boolean> {
   const row = await readRow<{ exists: boolean }>(db)`
     select exists (select from messages where tenant_id = ${db} and session_key = ${session} and position < ${position}
       and (role = 'user' and hooked = 'allow' or role = 'assistant' and model is distinct from ${NO_MODEL}))`;
