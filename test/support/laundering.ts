@@ -225,7 +225,14 @@ function readerOf(own: Play, input: LaunderingCase): object {
 }
 
 async function makeAgents(own: Play, options: LaunderingCase, rules: LaunderingRules): Promise<void> {
-  const config = { type: 'open', model: 'rehearsal/obeys', tools: RULES[rules], ...options.agent };
+  const config = {
+    type: 'open',
+    model: 'rehearsal/obeys',
+    tools: RULES[rules],
+    // The site is on this machine.
+    exec: { categories: { local_address: false } },
+    ...options.agent,
+  };
   for (const key of options.peer ? [own.agent, own.peer] : [own.agent])
     await post(own, '/agents', { key, ...config });
   if (options.peer === 'link') await post(own, '/agent-links', { source: own.agent, target: own.peer });

@@ -291,14 +291,14 @@ describe('IN-7 operating in the console', { skip }, () => {
 
   it('says nothing on the page of health of features that are not there', async () => {
     const { page } = await open('health');
+    await sees(page, /workflow/);
     const absent = ['webhooks', 'channels', 'evidence'];
     const body = JSON.stringify({ status: 404, title: 'NotFound', detail: 'nothing is here' });
     const answers = absent.map(async (path) => {
       await page.route(`**/v1/${path}`, (route) =>
         route.fulfill({ status: 404, contentType: 'application/problem+json', body }),
       );
-      const answer = await page.waitForResponse((response) => response.url().endsWith(`/v1/${path}`));
-      await answer.finished();
+      await page.waitForResponse((response) => response.url().endsWith(`/v1/${path}`));
     });
     await Promise.all([page.reload(), ...answers]);
     await sees(page, /workflow/);
