@@ -73,6 +73,11 @@ export class Failure extends Error {
   }
 }
 
+/** The refusal of one more where there may be `max` of them, which are named like "webhooks". */
+export function limitReached(max: number, things: string): Failure {
+  return new Failure('Conflict', `There are ${max} ${things}, which is the most; delete one first`);
+}
+
 /** The codes a model can act on (EX-4). */
 export const TOOL_ERROR_CODES = [
   'NotFound',

@@ -4,6 +4,7 @@ import type { Db } from './postgres/database.ts';
 import type { Pool } from './postgres/pool.ts';
 import { affects, execute, readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
+import { inTenantLock } from './postgres/transaction.ts';
 
 export interface ApiKeyRow {
   readonly tenant_id: string;
@@ -87,13 +88,15 @@ export async function putPersonKey(
 
 /** Creates the first key of a tenant; undefined when another process has just created one. Safe to repeat. */
 export function insertFirstApiKey(db: TenantDb, key: NewApiKey): Promise<ApiKeyRow | undefined> {
-  return readRow<ApiKeyRow>(db)`with held as (select id from tenants where id = ${db} for no key update)
+  return inTenantLock(
+    db,
+    (tx) => readRow<ApiKeyRow>(tx)`
      insert into api_keys (tenant_id, id, name, user_id, hash, scopes, expires_at)
-     select held.id, ${key.id}, ${key.name}, ${key.user}, ${key.hash}, ${key.scopes}, ${key.expiresAt} from held
-     where not exists (select 1 from api_keys where tenant_id = ${db} and revoked_at is null
-       and 'admin' = any (scopes)
-                         and (expires_at is null or expires_at > now()))
-     returning ${COLUMNS}`;
+     select ${tx}, ${key.id}, ${key.name}, ${key.user}, ${key.hash}::bytea, ${key.scopes}::text[], ${key.expiresAt}::timestamptz
+     where not exists (select 1 from api_keys where tenant_id = ${tx} and revoked_at is null
+       and 'admin' = any (scopes) and (expires_at is null or expires_at > now()))
+     returning ${COLUMNS}`,
+  );
 }
 
 /** Whether the key is neither revoked nor expired. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { noteChange } from './postgres/change-feed.ts';
 import { affects, readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
+import { inTenantLock } from './postgres/transaction.ts';
 import type { Stored } from '#domain/schema/scalars.ts';
 import type { secretSchema } from '#domain/resource/secrets.ts';
 
@@ -31,16 +32,19 @@ export function secretPlace(tenant: string, name: string): string {
 
 /** Creates or replaces a secret; undefined when the limit is reached. Safe to repeat. */
 export function putSecret(db: TenantDb, secret: NewSecret): Promise<SecretRow | undefined> {
-  return readRow<SecretRow>(db)`with saved as (
+  return inTenantLock(
+    db,
+    (tx) => readRow<SecretRow>(tx)`with saved as (
        insert into secrets (tenant_id, name, sealed, key_id, updated_by)
-       select ${db}, ${secret.name}, ${secret.sealed}, ${secret.keyId}, ${secret.by}
-       where exists (select from secrets where tenant_id = ${db} and name = ${secret.name})
-          or (select count(*) from secrets where tenant_id = ${db}) < ${MAX_SECRETS}
+       select ${tx}, ${secret.name}, ${secret.sealed}, ${secret.keyId}, ${secret.by}
+       where exists (select from secrets where tenant_id = ${tx} and name = ${secret.name})
+          or (select count(*) from secrets where tenant_id = ${tx}) < ${MAX_SECRETS}
        on conflict (tenant_id, name) do update set sealed = excluded.sealed, key_id = excluded.key_id,
          updated_by = excluded.updated_by, updated_at = now()
        returning ${COLUMNS}),
      ${noteChange(db.tenant, 'secrets', 'saved')}
-     select ${COLUMNS} from saved`;
+     select ${COLUMNS} from saved`,
+  );
 }
 
 /** False when there was none. */

@@ -4,7 +4,7 @@ import type { TenantPolicy } from '#domain/tenant.ts';
 import type { Db } from './postgres/database.ts';
 import { execute, readRow, readRows } from './postgres/statements.ts';
 import type { TenantDb } from './postgres/tenant-db.ts';
-import { inTransaction } from './postgres/transaction.ts';
+import { inTenantLock, inTransaction } from './postgres/transaction.ts';
 
 /** Null when the tenant sets none. */
 export async function findTenantPolicy(db: TenantDb): Promise<TenantPolicy | null> {
@@ -33,9 +33,7 @@ export function replaceTenantPolicy(
   by: string,
   seen: string,
 ): Promise<boolean> {
-  return inTransaction(db, async (tx) => {
-    // Whoever holds the row has written his change by the next statement.
-    await execute(tx)`select from tenants where id = ${tx} for no key update`;
+  return inTenantLock(db, async (tx) => {
     if ((await findPolicyWithChange(tx)).change !== seen) return false;
     await saveTenantPolicy(tx, policy, by);
     return true;

@@ -11,7 +11,7 @@ import {
 } from '#store/budgets/budget-store.ts';
 import { findTeam } from '#store/teams/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget/budget.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
@@ -37,11 +37,13 @@ export function addRoutes(app: Api, { settings }: ApiDeps): void {
       if (body.scope === 'team' && body.subject && !(await findTeam(db, body.subject)))
         throw noTeam(body.subject);
       const row = await createBudget(db, body, by);
-      if (row) return showBudget(row);
-      throw new Failure(
-        'Conflict',
-        `There is one of this scope, subject and period, or there are ${MAX_BUDGETS}: change it with PUT /v1/budgets/{id}`,
-      );
+      if (row === 'full') throw limitReached(MAX_BUDGETS, 'budgets');
+      if (row === 'taken')
+        throw new Failure(
+          'Conflict',
+          'There is one of this scope, subject and period: change it with PUT /v1/budgets/{id}',
+        );
+      return showBudget(row);
     },
     async updateBudget({ db, params: { id }, body }) {
       const old = await findBudget(db, id, null);

@@ -1,7 +1,7 @@
 /** Serves secrets from their sealed rows. */
 import { resealRows } from '#store/key-rotation.ts';
 import { deleteSecret, listSecrets, MAX_SECRETS, putSecret, secretPlace } from '#store/secret-store.ts';
-import { Failure } from '#domain/errors.ts';
+import { limitReached } from '#domain/errors.ts';
 import { isName } from '#domain/ids.ts';
 import { secrets } from '#domain/resource/secrets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -16,8 +16,7 @@ export function addRoutes(app: Api, { pool, rows, secrets: { sealer, changes } }
     async setSecret({ tenant, db, by, params: { name }, body }) {
       const sealed = sealer.seal(body.value, secretPlace(tenant, name));
       const row = await putSecret(db, { name, sealed, keyId: sealer.keyId, by });
-      if (!row)
-        throw new Failure('Unprocessable', `There are ${MAX_SECRETS} secrets, which is the most; delete one`);
+      if (!row) throw limitReached(MAX_SECRETS, 'secrets');
       // A caller that has this answer may rely on the next text being scrubbed of the secret.
       changes.notify('secrets', tenant);
       return row;

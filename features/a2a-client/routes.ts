@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { remoteAgents } from './resource.ts';
 import {
@@ -31,8 +31,7 @@ export function addRoutes(app: Api, { pool, policy }: ApiDeps): void {
         });
       const { credential = null, ...fields } = body;
       const row = await putRemoteAgent(db, { id: randomUUID(), name, credential, ...fields }, by);
-      if (!row)
-        throw new Failure('Unprocessable', `There are ${MAX_REMOTE_AGENTS} remote agents; delete one first`);
+      if (!row) throw limitReached(MAX_REMOTE_AGENTS, 'remote agents');
       return showAgent(row);
     },
     deleteRemoteAgent: ({ db, params }) => deleteRemoteAgent(db, params.name),

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 
 export interface RemoteAgent {
   readonly id: string;
@@ -32,17 +33,20 @@ export function putRemoteAgent(
   { id, name, url, description, credential }: Omit<RemoteAgent, 'revision'>,
   by: string,
 ): Promise<RemoteAgentRow | undefined> {
-  return readRow<RemoteAgentRow>(db)`with saved as (
+  return inTenantLock(
+    db,
+    (tx) => readRow<RemoteAgentRow>(tx)`with saved as (
       insert into remote_agents (tenant_id, id, name, url, description, credential, updated_by)
-      select ${db}, ${id}, ${name}, ${url}, ${description}, ${credential}, ${by}
-      where exists (select from remote_agents where tenant_id = ${db} and name = ${name} and deleted_at is null)
-        or (select count(*) from remote_agents where tenant_id = ${db} and deleted_at is null) < ${MAX_REMOTE_AGENTS}
+      select ${tx}, ${id}, ${name}, ${url}, ${description}, ${credential}, ${by}
+      where exists (select from remote_agents where tenant_id = ${tx} and name = ${name} and deleted_at is null)
+        or (select count(*) from remote_agents where tenant_id = ${tx} and deleted_at is null) < ${MAX_REMOTE_AGENTS}
       on conflict (tenant_id, name) where deleted_at is null do update set url = excluded.url,
         description = excluded.description, credential = excluded.credential, revision = remote_agents.revision + 1,
         updated_by = excluded.updated_by, updated_at = now()
       returning ${COLUMNS}),
     ${noteChange(db.tenant, 'custom_tools', 'saved')}
-    select ${COLUMNS} from saved`;
+    select ${COLUMNS} from saved`,
+  );
 }
 
 export function deleteRemoteAgent(db: TenantDb, name: string): Promise<boolean> {

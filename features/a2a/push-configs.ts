@@ -15,6 +15,7 @@ import type { EventType } from '#domain/event.ts';
 import { deleteWebhook, insertWebhook, sealWebhook } from '#features/webhooks-out/index.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 import { findPushConfig, keepPushConfig, listPushConfigs, type PushConfig } from './push-store.ts';
 import { PUSH, pushAddressOf, type PushSecrets } from './push-target.ts';
 import { type A2aRequest, taskOr404 } from './tasks.ts';
@@ -58,21 +59,17 @@ export async function createPushConfig(
   await removeConfig(request, turn.id, config);
   const webhook = randomUUID();
   const secrets: PushSecrets = { token, authorization };
-  const made = await insertWebhook(
-    db,
-    webhook,
-    {
-      url: `${PUSH}${url}`,
-      events: [...EVENTS],
-      agent_key: null,
-      session_key: turn.session_key,
-      user_id: caller.user,
-      description: `Tells an A2A client of ${turn.id}`,
-      ordered: true,
-      ...sealWebhook(deps.secrets.sealer, tenant, webhook, { ...secrets }),
-    },
-    signatureOf(caller),
-  );
+  const written = {
+    url: `${PUSH}${url}`,
+    events: [...EVENTS],
+    agent_key: null,
+    session_key: turn.session_key,
+    user_id: caller.user,
+    description: `Tells an A2A client of ${turn.id}`,
+    ordered: true,
+    ...sealWebhook(deps.secrets.sealer, tenant, webhook, { ...secrets }),
+  };
+  const made = await inTransaction(db, (tx) => insertWebhook(tx, webhook, written, signatureOf(caller)));
   if (!made)
     throw new UnsupportedOperationError('The tenant has as many webhooks as it may; read the task instead');
   const row = { id: config, turn_id: turn.id, webhook_id: webhook };

@@ -1,7 +1,7 @@
 /** Serves tool hosts from their rows. */
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { HOST_LIMITS, hostQueues } from './contract.ts';
 import { toolHosts } from './resource.ts';
 import { deleteToolHost, findToolHost, listToolHosts, putToolHost, type ToolHostRow } from './store.ts';
@@ -24,8 +24,7 @@ export function addRoutes(app: Api, { secrets: { sealer }, tools }: ApiDeps): vo
         );
       const host = { name, sealKey: body.seal_key, tools: body.tools, hooks: body.hooks };
       const taken = await putToolHost(db, sealer, host, by);
-      if (taken === 'full')
-        throw new Failure('Conflict', `There are ${HOST_LIMITS.hosts} tool hosts; delete one first`);
+      if (taken === 'full') throw limitReached(HOST_LIMITS.hosts, 'tool hosts');
       if (taken.length > 0) throw new Failure('Conflict', `Another tool host has ${taken.join(', ')}`);
       const row = await findToolHost(db, name);
       if (!row) throw new Failure('Conflict', 'The tool host was deleted meanwhile');

@@ -5,7 +5,7 @@ import { noteChange } from '#store/postgres/change-feed.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 import type { Sealer } from '#store/seal.ts';
 import { HOST_LIMITS } from './contract.ts';
 import type { CodeHookDefinition, CodeToolDefinition } from './schema.ts';
@@ -59,9 +59,8 @@ export function putToolHost(
   const sealed = sealer.seal(sealKey, hostPlace(db.tenant, name));
   const hooks = JSON.stringify(host.hooks);
   const version = versionOf([...host.tools, ...host.hooks]);
-  return inTransaction(db, async (tx) => {
-    // Two hosts at once might otherwise both register a name.
-    await execute(tx)`select from tenants where id = ${tx} for no key update`;
+  // Two hosts at once might otherwise both register a name.
+  return inTenantLock(db, async (tx) => {
     const taken = await readRows<{ name: string }>(tx)`
       select name from code_tools where tenant_id = ${tx} and host <> ${name} and deleted_at is null
         and name in (select name from jsonb_to_recordset(${tools}::jsonb) as t(name text)) order by name`;

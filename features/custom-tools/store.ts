@@ -4,6 +4,7 @@ import type { CustomToolDefinition } from './rules/definition.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
 
 export interface CustomToolRow extends CustomToolDefinition {
@@ -45,14 +46,17 @@ export function insertCustomTool(
 ): Promise<CustomToolRow | 'taken' | 'full'> {
   return unlessTaken(
     'full',
-    readRow<CustomToolRow>(db)`with t as (
+    inTenantLock(
+      db,
+      (tx) => readRow<CustomToolRow>(tx)`with t as (
        insert into custom_tools (tenant_id, id, ${FIELDS}, created_by)
-       select ${db}, ${tool.id}, ${valuesOf(tool)}, ${by}
-       where (select count(*) from custom_tools where tenant_id = ${db} and deleted_at is null) < ${MAX_CUSTOM_TOOLS}
+       select ${tx}, ${tool.id}, ${valuesOf(tool)}, ${by}
+       where (select count(*) from custom_tools where tenant_id = ${tx} and deleted_at is null) < ${MAX_CUSTOM_TOOLS}
        returning *),
      env as (${envOf(db.tenant, tool)}),
      ${noteChange(db.tenant, 'custom_tools', 't')}
      select ${COLUMNS} from t`,
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ import type { StartingWork } from '#activities/guards.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
+import { inTenantLock, inTransaction } from '#store/postgres/transaction.ts';
 import { appendEvents, lockSession } from '#store/turns/session-writes.ts';
 import { MAX_FREEZES } from './resource.ts';
 
@@ -31,15 +31,18 @@ const COLUMNS = sql`id, reason, agent_key as agent, agent_revision as revision, 
 /** Undefined when the tenant has too many in force. The same id again stays unchanged. Notifies every worker. */
 export function insertFreeze(db: TenantDb, freeze: NewFreeze, by: string): Promise<FreezeRow | undefined> {
   const { id, reason, agent, revision, tools } = freeze;
-  return readRow<FreezeRow>(db)`
+  return inTenantLock(
+    db,
+    (tx) => readRow<FreezeRow>(tx)`
     with made as (
        insert into freezes (tenant_id, id, reason, agent_key, agent_revision, tools, created_by)
-       select ${db}, ${id}, ${reason}, ${agent}, ${revision}, ${tools}::text[], ${by}
-       where (select count(*) from freezes where tenant_id = ${db} and lifted_at is null and id <> ${id}) < ${MAX_FREEZES}
+       select ${tx}, ${id}, ${reason}, ${agent}, ${revision}, ${tools}::text[], ${by}
+       where (select count(*) from freezes where tenant_id = ${tx} and lifted_at is null and id <> ${id}) < ${MAX_FREEZES}
        on conflict (tenant_id, id) do update set id = excluded.id
        returning *),
      ${noteChange(db.tenant, 'freezes', 'made')}
-     select ${COLUMNS} from made, noted`;
+     select ${COLUMNS} from made, noted`,
+  );
 }
 
 /** Undefined when there is none. The first time counts. Notifies every worker. */

@@ -11,7 +11,7 @@ import {
   secureCliPlace,
   type SecureCliRow,
 } from './store.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { type secureCliPutSchema, secureClis } from './resource.ts';
 import { SECURE_CLI_PRESETS, type SecureCliPreset } from './rules/presets.ts';
 import type { SecureCli } from './rules/secure-cli.ts';
@@ -56,8 +56,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const sealed = sealer.seal(JSON.stringify(variables), secureCliPlace(tenant, name));
         const row = await putSecureCli(db, { cli, sealed, keyId: sealer.keyId, by }, old);
         if (row) return showCli(deps, tenant, row);
-        if (!old && !(await findSecureCli(db, name)))
-          throw new Failure('Unprocessable', `There are ${MAX_SECURE_CLIS} programs, which is the most`);
+        if (!old && !(await findSecureCli(db, name))) throw limitReached(MAX_SECURE_CLIS, 'programs');
       }
       throw new Failure('Conflict', `${name} is being changed by others at the same time; try again`);
     },

@@ -4,7 +4,8 @@ import type { SecureCli } from './rules/secure-cli.ts';
 import type { CliEnvKind } from './resource.ts';
 import { noteChange } from '#store/postgres/change-feed.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 
 /** The contents of the sealed part. */
 export interface CliVariable {
@@ -50,17 +51,21 @@ export function putSecureCli(
   old: SecureCliRow | undefined,
 ): Promise<SecureCliRow | undefined> {
   const { name, ...config } = cli;
-  const written = old
-    ? sql`update secure_cli_binaries set config = ${JSON.stringify(config)}, sealed = ${sealed}, key_id = ${keyId},
+  const written = (tx: TenantTx) =>
+    old
+      ? sql`update secure_cli_binaries set config = ${JSON.stringify(config)}, sealed = ${sealed}, key_id = ${keyId},
          updated_by = ${by}, updated_at = now()
-       where tenant_id = ${db} and name = ${name} and sealed = ${old.sealed}`
-    : sql`insert into secure_cli_binaries (tenant_id, name, config, sealed, key_id, updated_by)
-       select ${db}, ${name}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}
-       where (select count(*) from secure_cli_binaries where tenant_id = ${db}) < ${MAX_SECURE_CLIS}
+       where tenant_id = ${tx} and name = ${name} and sealed = ${old.sealed}`
+      : sql`insert into secure_cli_binaries (tenant_id, name, config, sealed, key_id, updated_by)
+       select ${tx}, ${name}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}
+       where (select count(*) from secure_cli_binaries where tenant_id = ${tx}) < ${MAX_SECURE_CLIS}
        on conflict do nothing`;
-  return readRow<SecureCliRow>(db)`with saved as (${written} returning ${COLUMNS}),
+  return inTenantLock(
+    db,
+    (tx) => readRow<SecureCliRow>(tx)`with saved as (${written(tx)} returning ${COLUMNS}),
      ${noteChange(db.tenant, 'secrets', 'saved')}
-     select ${COLUMNS} from saved`;
+     select ${COLUMNS} from saved`,
+  );
 }
 
 /** Returns false when there was none. */

@@ -4,6 +4,7 @@ import { noteChange } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { affects, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 
 export interface UserCredentialsRow {
   readonly name: string;
@@ -27,16 +28,20 @@ export function putUserCredentials(
   db: TenantDb,
   { name, user, sealed, keyId }: Record<'name' | 'user' | 'sealed' | 'keyId', string>,
 ): Promise<boolean> {
-  return affects(db)`with saved as (
+  return inTenantLock(
+    db,
+    (tx) => affects(tx)`with saved as (
        insert into secure_cli_credentials (tenant_id, name, user_id, sealed, key_id, given_at)
-       select ${db}, name, ${user}, ${sealed}, ${keyId}, clock_timestamp() from secure_cli_binaries
-       where tenant_id = ${db} and name = ${name}
-         and (select count(*) from secure_cli_credentials where tenant_id = ${db}) < ${MAX_OF_TENANT}
+       select ${tx}, name, ${user}, ${sealed}, ${keyId}, clock_timestamp() from secure_cli_binaries b
+       where tenant_id = ${tx} and name = ${name} and (
+         exists (select from secure_cli_credentials c where c.tenant_id = ${tx} and c.name = b.name and c.user_id = ${user})
+         or (select count(*) from secure_cli_credentials where tenant_id = ${tx}) < ${MAX_OF_TENANT})
        on conflict (tenant_id, name, user_id) do update set sealed = excluded.sealed, key_id = excluded.key_id,
          given_at = excluded.given_at
        returning name),
      ${noteChange(db.tenant, 'secrets', 'saved')}
-     select name from saved`;
+     select name from saved`,
+  );
 }
 
 /** Returns false when there were none. */

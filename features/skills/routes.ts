@@ -1,5 +1,5 @@
 /** Serves published skills from their rows. */
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { skills } from './resource.ts';
 import { readPublished } from './policy/read-published.ts';
 import {
@@ -77,8 +77,7 @@ export function addRoutes(app: Api, { pool, secrets }: ApiDeps): void {
       async grantSkill({ db, by, params: { name, ...grant } }) {
         if (grant.kind === 'agent') await requireAgents(db, [['path/subject', grant.subject]]);
         const row = await grantSkill(db, name, { ...grant, by });
-        if (!row)
-          throw new Failure('Unprocessable', `${name} has ${MAX_SKILL_GRANTS} grants, which is the most`);
+        if (!row) throw limitReached(MAX_SKILL_GRANTS, `grants of ${name}`);
         return row;
       },
       revokeSkill: ({ db, params: { name, ...grant } }) => revokeSkill(db, name, grant),

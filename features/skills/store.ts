@@ -14,7 +14,7 @@ import { noteChange } from '#store/postgres/change-feed.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 import type { Stored } from '#domain/schema/scalars.ts';
 import type { skillGrantSchema, skillVersionSchema } from './schema.ts';
 
@@ -97,7 +97,7 @@ export function publishSkill(
   const stored = skill.files.map(({ path, bytes }) => ({ path, digest: sha256(bytes), size: bytes.length }));
   const digest = treeDigest(skill.files);
   const owner = skill.call ? `${skill.call.kind}:${skill.call.subject}` : (skill.imported?.owner ?? null);
-  return inTransaction(db, async (tx) => {
+  return inTenantLock(db, async (tx) => {
     const isFull = await affects(tx)`
       select from skills where tenant_id = ${tx} and removed_at is null and name <> ${skill.name}
       having count(*) >= ${MAX_SKILLS}`;
@@ -188,7 +188,7 @@ export function grantSkill(
   name: string,
   grant: Subject & { readonly by: string },
 ): Promise<SkillGrant | undefined> {
-  return inTransaction(db, async (tx) => {
+  return inTenantLock(db, async (tx) => {
     await insertGrant(tx, name, grant);
     await execute(tx)`
       with saved as (select 1), ${noteChange(db.tenant, 'custom_tools', 'saved')} select from saved`;

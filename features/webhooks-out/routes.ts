@@ -2,7 +2,7 @@
 import { HAS_DUE } from './store/delivery-queue-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from './contract.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import { webhooks } from './resource.ts';
 import { MAX_WEBHOOKS } from './contract.ts';
@@ -29,6 +29,7 @@ import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 /** Two writers may change the same webhook at once. The loser tries again, but not forever. */
 const CHANGE_TRIES = 5;
@@ -62,9 +63,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           description: description ?? null,
           ...sealWebhook(sealer, tenant, id, { secret }),
         };
-        const row = await insertWebhook(db, id, written, by);
-        if (!row)
-          throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks; delete one first`);
+        const row = await inTransaction(db, (tx) => insertWebhook(tx, id, written, by));
+        if (!row) throw limitReached(MAX_WEBHOOKS, 'webhooks and channels');
         return { ...show(row), secret };
       },
       async updateWebhook({ tenant, db, params, body: { agent, user, ...changes } }) {

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { type BudgetPeriod, type BudgetScope, MAX_BUDGETS } from '#domain/budget/budget.ts';
 import { affects, readRow, readRows } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import { inTenantLock } from '../postgres/transaction.ts';
 import type { Kept } from '#domain/schema/scalars.ts';
 import type { accountSchema, Budget, budgetUseSchema } from '#domain/schema/budget.ts';
 
@@ -49,16 +50,26 @@ function configOf(budget: Budget): string {
   return JSON.stringify(config);
 }
 
-/** Undefined when the tenant has one of the same scope, subject and period, or has reached the limit on budgets. */
-export function createBudget(db: TenantDb, budget: Budget, by: string): Promise<BudgetRow | undefined> {
+/** `taken` means that the tenant has one of the same scope, subject and period; `full`, that it has the maximum. */
+export function createBudget(
+  db: TenantDb,
+  budget: Budget,
+  by: string,
+): Promise<BudgetRow | 'taken' | 'full'> {
   const { scope, subject = '', period = 'total' } = budget;
   const id = `bud_${randomUUID()}`;
-  return readRow<BudgetRow>(db)`with b as (
+  return inTenantLock(db, async (tx) => {
+    const row = await readRow<BudgetRow>(tx)`with b as (
        insert into budgets (tenant_id, id, scope, subject, period, config, created_by)
-       select ${db}, ${id}, ${scope}, ${subject}, ${period}, ${configOf(budget)}, ${by}
-       where (select count(*) from budgets where tenant_id = ${db}) < ${MAX_BUDGETS}
+       select ${tx}, ${id}, ${scope}, ${subject}, ${period}, ${configOf(budget)}, ${by}
+       where (select count(*) from budgets where tenant_id = ${tx}) < ${MAX_BUDGETS}
        on conflict do nothing returning *)
      select ${columns()} from b`;
+    if (row) return row;
+    const isTaken = await affects(tx)`select from budgets
+      where tenant_id = ${tx} and scope = ${scope} and subject = ${subject} and period = ${period}`;
+    return isTaken ? 'taken' : 'full';
+  });
 }
 
 /**

@@ -59,7 +59,7 @@ describe('SC-2 /v1/secrets is write-only', () => {
        select $1, 'many-' || n, 'x', 'x', 'x' from generate_series(1, $2::int) n`,
       [api.tenant, MAX_SECRETS - 1],
     );
-    assert.equal((await api.ask('PUT', '/v1/secrets/more', { body: { value: VALUE } })).status, 422);
+    assert.equal((await api.ask('PUT', '/v1/secrets/more', { body: { value: VALUE } })).status, 409);
     assert.equal((await api.ask('PUT', '/v1/secrets/github', { body: { value: VALUE } })).status, 200);
     await api.pool.query(`delete from secrets where name like 'many-%'`);
   });

@@ -25,7 +25,8 @@ export function createBudgetTenants(pool: () => Pool): BudgetTenants {
       const tenant = `t${(made += 1)}`;
       await pool().query('insert into tenants values ($1, $1)', [tenant]);
       await newAgent(tenant, 'main');
-      for (const budget of budgets) assert.ok(await createBudget(forTenant(pool(), tenant), budget, 'test'));
+      for (const budget of budgets)
+        assert.equal(typeof (await createBudget(forTenant(pool(), tenant), budget, 'test')), 'object');
       return tenant;
     },
     async newSession(tenant, key, agent = 'main', root = null) {

@@ -11,7 +11,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { type ChannelCredentials, type ChannelType, POSTED } from '../contract.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { withoutNulls } from '#domain/outside-value.ts';
 import { type channels, channelsOf } from '../resource.ts';
 import { type ChannelSettings, channelSettingsSchema, credentialProblem, splitSettings } from '../schema.ts';
@@ -149,8 +149,7 @@ async function create(
   const insert = insertChannel(pool, secrets.sealer, tenant, { ...body, ...written, id: randomUUID() }, by);
   const row = await unlessTaken('full', insert);
   if (row === 'taken') throw new Failure('Conflict', `There is a channel ${body.key} already`);
-  if (row === 'full')
-    throw new Failure('Conflict', `A tenant has at most ${MAX_WEBHOOKS} webhooks and channels`);
+  if (row === 'full') throw limitReached(MAX_WEBHOOKS, 'webhooks and channels');
   return show(types, tenant, row);
 }
 

@@ -15,7 +15,7 @@ import {
   updateCustomTool,
 } from '../store.ts';
 import { findTenantPolicy } from '#store/tenant-policy-store.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { customTools } from '../resource.ts';
 import type { customToolTestSchema, customToolVerdictSchema } from '../schema.ts';
 import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from './custom-tool-definition.ts';
@@ -56,11 +56,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const sealed = { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
       const row = await insertCustomTool(db, sealed, by);
       if (row === 'taken') throw taken(tool.name);
-      if (row === 'full')
-        throw new Failure(
-          'Conflict',
-          `A tenant has at most ${MAX_CUSTOM_TOOLS} custom tools; delete one first`,
-        );
+      if (row === 'full') throw limitReached(MAX_CUSTOM_TOOLS, 'custom tools');
       return row;
     },
     updateCustomTool: change,

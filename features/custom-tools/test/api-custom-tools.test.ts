@@ -292,6 +292,6 @@ describe('CU-1 custom tools over HTTP', () => {
       body: { name: 'one_more', command: 'true' },
     });
     assert.equal(answer.status, 409);
-    assert.match(answer.body.detail, /at most 500/);
+    assert.match(answer.body.detail, /500 custom tools, which is the most/);
   });
 });

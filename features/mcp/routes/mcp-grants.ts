@@ -1,5 +1,5 @@
 /** Serves grants on MCP servers from their rows. */
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { mcpGrants } from '../resource/mcp-grants.ts';
 import { deleteMcpGrant, listMcpGrants, MAX_MCP_GRANTS, putMcpGrant } from '../store/mcp-grant-store.ts';
 import { findMcpServer } from '../store/mcp-server-store.ts';
@@ -7,6 +7,7 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTransaction } from '#store/postgres/transaction.ts';
 
 export function addRoutes(app: Api, { pool }: ApiDeps): void {
   serveResource(
@@ -23,9 +24,10 @@ export function addRoutes(app: Api, { pool }: ApiDeps): void {
         if (kind === 'user' && Object.keys(body.config_overrides).length > 0)
           throw new Failure('Unprocessable', 'config_overrides are of the grants of agents');
         if (kind === 'agent') await requireAgents(db, [['path/subject', subject]]);
-        const grant = await putMcpGrant(db, server.id, { ...body, kind, subject, by });
-        if (!grant)
-          throw new Failure('Unprocessable', `${name} has ${MAX_MCP_GRANTS} grants, which is the most`);
+        const grant = await inTransaction(db, (tx) =>
+          putMcpGrant(tx, server.id, { ...body, kind, subject, by }),
+        );
+        if (!grant) throw limitReached(MAX_MCP_GRANTS, `grants of ${name}`);
         return grant;
       },
       async deleteMcpGrant({ db, params: { name, ...grant } }) {

@@ -1,7 +1,7 @@
 /** Serves MCP servers from their rows, with sealed credentials; workers connect to them (activities/mcp/). */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { serverProblems } from '../rules/check-server.ts';
 import {
   type McpCredentials,
@@ -84,8 +84,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const { config, credentials } = splitServer(changes);
         const written = await toWrite(deps, tenant, { id: randomUUID(), name, config, by }, credentials);
         const row = await insertMcpServer(db, written);
-        if (row === 'full')
-          throw new Failure('Conflict', `There are ${MAX_MCP_SERVERS} MCP servers, which is the most`);
+        if (row === 'full') throw limitReached(MAX_MCP_SERVERS, 'MCP servers');
         if (row === 'taken') throw taken(written);
         return show(tenant, row);
       },

@@ -9,6 +9,8 @@ import { addressIn, type McpServerRow } from './mcp-server-store.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, readRow } from '#store/postgres/statements.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { inTenantLock } from '#store/postgres/transaction.ts';
 
 export interface McpOwner {
   readonly tenant: string;
@@ -107,11 +109,14 @@ export async function changeMcpCredentials(
             given_at = coalesce(${savedAt}, given_at), state_hash = coalesce(${login?.hash}::bytea, state_hash),
             state_expires_at = coalesce(${until}, state_expires_at)
           from found where ${isOf(owner)} and revision = ${before.revision}`
-      : await affects(pool)`with ${found}
+      : await inTenantLock(
+          forTenant(pool, tenant),
+          (tx) => affects(tx)`with ${found}
           insert into mcp_credentials (tenant_id, server_id, user_id, sealed, key_id, given_at, state_hash, state_expires_at)
           select ${tenant}, found_id, ${user}, ${sealed}, ${sealer.keyId}, ${savedAt}, ${login?.hash}::bytea, ${until} from found
           where (select count(*) from mcp_credentials where tenant_id = ${tenant} and server_id = ${server}) < ${MAX_USERS}
-          on conflict do nothing`;
+          on conflict do nothing`,
+        );
     if (isWritten) return;
   }
   throw new Failure(

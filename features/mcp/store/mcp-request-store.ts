@@ -1,9 +1,10 @@
 /** Stores requests for access to MCP servers (MC-3). Each is decided once, with the grant in the same transaction. */
 import { sql } from 'kysely';
-import { Failure } from '#domain/errors.ts';
+import { limitReached } from '#domain/errors.ts';
 import { type RequestedAccess, grantWith, type McpGrant } from '../rules/grants.ts';
 import type { McpRequestStatus } from '../schema/mcp-server.ts';
 import { MAX_MCP_GRANTS, putMcpGrant } from './mcp-grant-store.ts';
+import { lockMcpServer } from './mcp-server-store.ts';
 import { below, execute, type PageEnd, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
@@ -42,12 +43,15 @@ export async function insertMcpRequest(
 ): Promise<McpRequestRow | 'taken' | 'full'> {
   const written = await unlessTaken(
     'full',
-    readRow<{ id: string }>(db)`
+    inTransaction(db, async (tx) => {
+      await lockMcpServer(tx, server);
+      return readRow<{ id: string }>(tx)`
       insert into mcp_access_requests (tenant_id, id, server_id, kind, subject, tool_allow, reason, requested_by)
-      select ${db}, ${id}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${reason}, ${by}
+      select ${tx}, ${id}, ${server}, ${kind}, ${subject}, ${[...tool_allow]}, ${reason}, ${by}
       where (select count(*) from mcp_access_requests
-             where tenant_id = ${db} and server_id = ${server} and status = 'pending') < ${MAX_PENDING_REQUESTS}
-      returning id`,
+             where tenant_id = ${tx} and server_id = ${server} and status = 'pending') < ${MAX_PENDING_REQUESTS}
+      returning id`;
+    }),
   );
   if (typeof written === 'string') return written;
   // Its server was removed in the meantime, and the request with it.
@@ -109,7 +113,7 @@ export function reviewMcpRequest(
       select kind, subject, tool_allow, tool_deny, enabled, config_overrides from mcp_grants
       where tenant_id = ${tx} and server_id = ${server_id} and kind = ${access.kind} and subject = ${access.subject}`;
     if (!(await putMcpGrant(tx, server_id, { ...grantWith(before, access), by })))
-      throw new Failure('Unprocessable', `${server} has ${MAX_MCP_GRANTS} grants, which is the most`);
+      throw limitReached(MAX_MCP_GRANTS, `grants of ${server}`);
     return true;
   });
 }

@@ -9,7 +9,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
+import { inTenantLock, inTransaction } from '#store/postgres/transaction.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
 import { IS_THAWED } from '#store/tenant-freeze.ts';
 
@@ -72,14 +72,22 @@ export function insertMcpServer(
   const { id, name, base, config, sealed, keyId, by, origin = 'api' } = server;
   return unlessTaken(
     'full',
-    readRow<McpServerRow>(db)`with saved as (
+    inTenantLock(
+      db,
+      (tx) => readRow<McpServerRow>(tx)`with saved as (
        insert into mcp_servers (tenant_id, id, name, base, config, sealed, key_id, updated_by, origin)
-       select ${db}, ${id}, ${name}, ${base}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}, ${origin}
-       where (select count(*) from mcp_servers where tenant_id = ${db}) < ${MAX_MCP_SERVERS}
+       select ${tx}, ${id}, ${name}, ${base}, ${JSON.stringify(config)}, ${sealed}, ${keyId}, ${by}, ${origin}
+       where (select count(*) from mcp_servers where tenant_id = ${tx}) < ${MAX_MCP_SERVERS}
        returning ${COLUMNS}),
      ${noteChange(db.tenant, 'custom_tools', 'saved')}
      select ${COLUMNS} from saved`,
+    ),
   );
+}
+
+/** A statement of its own, so that the next one sees the rows of the server for which this one has waited. */
+export async function lockMcpServer(tx: TenantTx, id: string): Promise<void> {
+  await execute(tx)`select from mcp_servers where tenant_id = ${tx} and id = ${id} for no key update`;
 }
 
 /**
@@ -92,10 +100,7 @@ export function updateMcpServer(
   revision: number,
 ): Promise<McpServerRow | 'taken' | 'stale'> {
   const change = inTransaction(db, async (tx) => {
-    // A statement of its own, so that the next one sees the credentials for which this one has waited.
-    await execute(
-      tx,
-    )`select from mcp_servers where tenant_id = ${tx} and id = ${server.id} for no key update`;
+    await lockMcpServer(tx, server.id);
     return changeMcpServer(tx, server, revision);
   });
   return unlessTaken('stale', change);

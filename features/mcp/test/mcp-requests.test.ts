@@ -90,7 +90,7 @@ describe('/v1/mcp/requests', () => {
       `insert into mcp_grants (tenant_id, server_id, kind, subject, tool_allow, tool_deny, enabled, updated_by)
        select tenant_id, id, 'user', 'u' || n, '{}', '{}', true, 'test' from mcp_servers, generate_series(1, 500) n`,
     );
-    assert.equal((await review(id, { decision: 'approve' })).status, 422);
+    assert.equal((await review(id, { decision: 'approve' })).status, 409);
     assert.equal((await api.ask('GET', `/v1/mcp/requests/${id}`)).body.status, 'pending');
     await api.pool.query(`delete from mcp_grants where updated_by = 'test'`);
     assert.equal((await review(id, { decision: 'approve' })).status, 200);

@@ -5,7 +5,7 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Failure } from '#domain/errors.ts';
+import { Failure, limitReached } from '#domain/errors.ts';
 import { NODE_LIMITS, NODE_SEAL, nodeQueue, offeredCapabilities } from '../contract/node.ts';
 import { deriveSealKey } from '#domain/payload-seal.ts';
 import { NODE_JOIN, nodes } from '../resource.ts';
@@ -51,8 +51,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const made = await inviteNode(db, invite, by);
         if (made === 'taken')
           throw new Failure('Conflict', `${name} has joined; delete it first, or take another name`);
-        if (made === 'full')
-          throw new Failure('Conflict', `A tenant has at most ${NODE_LIMITS.nodes} nodes; delete one first`);
+        if (made === 'full') throw limitReached(NODE_LIMITS.nodes, 'nodes');
         const url = settings.publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${request.host}`;
         return { name, code: `${codeId}-${secret}`, expires_at: made.code_expires_at, url };
       },

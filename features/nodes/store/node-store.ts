@@ -6,7 +6,7 @@ import type { Pool } from '#store/postgres/pool.ts';
 import type { Sealer } from '#store/seal.ts';
 import { affects, execute, readRow, readRows, type RowOf } from '#store/postgres/statements.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
+import { inTenantLock, inTransaction } from '#store/postgres/transaction.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
 import { refuseFrozen } from '#store/tenant-freeze.ts';
 
@@ -39,8 +39,7 @@ export function inviteNode(
   { id, name, allowed, codeId, codeHash }: Invite,
   by: string,
 ): Promise<{ readonly code_expires_at: Date } | 'taken' | 'full'> {
-  return inTransaction(db, async (tx) => {
-    await execute(tx)`select from tenants where id = ${tx} for no key update`;
+  return inTenantLock(db, async (tx) => {
     const same = await readRow<{ joined: boolean }>(tx)`
       select token_hash is not null as joined from nodes where tenant_id = ${tx} and name = ${name}`;
     if (same?.joined) return 'taken';

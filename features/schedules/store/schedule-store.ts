@@ -20,7 +20,7 @@ import {
   type RowOf,
 } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
-import { inTransaction } from '#store/postgres/transaction.ts';
+import { inTenantLock, inTransaction } from '#store/postgres/transaction.ts';
 import { IS_THAWED } from '#store/tenant-freeze.ts';
 
 type Times = 'planned_until' | 'next_at' | 'created_at' | 'updated_at' | 'deleted_at';
@@ -68,8 +68,7 @@ export function insertSchedule(
   db: TenantDb,
   fields: ScheduleFields & Pick<ScheduleRow, 'id' | 'created_by'>,
 ): Promise<ScheduleRow | 'full' | undefined> {
-  return inTransaction(db, async (tx) => {
-    await execute(tx)`select from tenants where id = ${tx} for no key update`;
+  return inTenantLock(db, async (tx) => {
     const old = await readSchedule(tx, fields.id);
     if (old) return old;
     const counts = await readRow<{ all: number; own: number }>(tx)`

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { MAX_WEBHOOKS, NOTIFY_TEST, NOTIFY_WORDS } from '../contract.ts';
 import { deleteSome } from '#store/old-rows.ts';
 import type { Sealer } from '#store/seal.ts';
-import type { Db } from '#store/postgres/database.ts';
 import type { Pool } from '#store/postgres/pool.ts';
 import {
   affects,
@@ -14,7 +13,8 @@ import {
   readRows,
   type RowOf,
 } from '#store/postgres/statements.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
+import { lockTenant } from '#store/postgres/transaction.ts';
 
 export type WebhookRow = RowOf<'webhooks'>;
 export type DeliveryRow = RowOf<
@@ -65,18 +65,19 @@ function webhookPlace(tenant: string, id: string): string {
 }
 
 /** Returns undefined if the tenant has its maximum. */
-export function insertWebhook(
-  db: TenantDb<Db>,
+export async function insertWebhook(
+  tx: TenantTx,
   id: string,
   { sealed, keyId, channel_key, approval_agents = [], ...fields }: WebhookFields & Sealed,
   by: string,
 ): Promise<WebhookRow | undefined> {
-  return readRow<WebhookRow>(db)`
+  await lockTenant(tx);
+  return readRow<WebhookRow>(tx)`
     insert into webhooks (tenant_id, id, url, events, agent_key, session_key, user_id, description, ordered, sealed, key_id, created_by,
       channel_key, approval_agents)
-    select ${db}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
+    select ${tx}, ${id}, ${fields.url}, ${[...fields.events]}::text[], ${fields.agent_key}, ${fields.session_key},
       ${fields.user_id}, ${fields.description}, ${fields.ordered}, ${sealed}, ${keyId}, ${by}, ${channel_key}, ${[...approval_agents]}::text[]
-    where (select count(*) from webhooks where tenant_id = ${db}) < ${MAX_WEBHOOKS} returning *`;
+    where (select count(*) from webhooks where tenant_id = ${tx}) < ${MAX_WEBHOOKS} returning *`;
 }
 
 /**
