@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { ApiDeps } from '#api/deps.ts';
 import type { Feature, Load } from '#domain/feature.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { CHANNEL_TYPES, ChannelCredentials, Inbound } from '../contract.ts';
 import { CHAT_SETTINGS, type ChannelSettings } from '../schema.ts';
 import type { ChannelRow } from '../store/channel-store.ts';
@@ -17,6 +18,11 @@ declare module '#domain/feature.ts' {
   }
 }
 
+export interface SettingsProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
 export interface ChannelTypePart {
   /** Names of the settings that are sealed and never shown again; `secret://NAME` may replace a value. */
   readonly credentials: readonly string[];
@@ -27,11 +33,15 @@ export interface ChannelTypePart {
   readonly settings: readonly string[];
   /** Checks the settings that only this type has. */
   readonly schema?: z.ZodType;
-  /** Says what is wrong with settings that match the schema, by field. The credentials are opened. */
+  /**
+   * Says what is wrong with settings that match the schema, by field, such as something that they name and that does not
+   * exist. The credentials are opened.
+   */
   problem?(
+    db: TenantDb,
     settings: ChannelSettings,
     credentials: ChannelCredentials,
-  ): { readonly field: string; readonly message: string } | undefined;
+  ): Promise<SettingsProblem | undefined>;
   /** Absent if messages are accepted only over the API. */
   readonly reader?: ChannelReader;
   /** Begins the work of an inbound that is no message; returns false for a message. Safe to repeat. @throws Failure */

@@ -164,7 +164,7 @@ async function connect({ settings, connectChannel }: ApiDeps, tenant: string, ro
 
 /** @throws Failure Unprocessable */
 async function check(
-  { secrets: { vault } }: ApiDeps,
+  { pool, secrets: { vault } }: ApiDeps,
   types: ChannelTypes,
   tenant: string,
   type: ChannelType,
@@ -186,7 +186,7 @@ async function check(
   const opened: Record<string, string> = {};
   for (const [name, text] of Object.entries(credentials as ChannelCredentials))
     opened[name] = await open(vault, tenant, text);
-  const problem = part.problem?.(settings, opened);
+  const problem = await part.problem?.(forTenant(pool, tenant), settings, opened);
   if (problem) throw wrongSettings(problem.message, [problem.field]);
   if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
     throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);

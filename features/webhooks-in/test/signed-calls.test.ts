@@ -30,7 +30,7 @@ async function messages({
 }
 
 describe('IN-4 signed calls', () => {
-  const secret = 'of-the-webhook';
+  const secret = 'of-the-calls-0123456789';
   const call = (all: Stack, body: object) => {
     const text = JSON.stringify(body);
     const signature = createHmac('sha256', secret).update(text).digest('hex');
@@ -80,7 +80,45 @@ describe('IN-4 signed calls', () => {
       await wrong({ secret, signature: 'github', people: 'open' }),
       /settings\/people: is no setting/,
     );
+    assert.match(
+      await wrong({ secret: secret.slice(0, 15), signature: 'github' }),
+      /settings\/secret: must have at least 16 characters/,
+    );
     assert.deepEqual(await messages(all), []);
+  });
+
+  it('are refused for channels whose team, member or schedule does not exist', async (t) => {
+    const all = await start(t);
+    for (const key of ['boss', 'worker'])
+      await all.ask('POST', '/v1/agents', { body: { key, model: 'rehearsal/follow' } });
+    await all.ask('POST', '/v1/teams', { body: { key: 'crew', lead: 'boss', members: ['worker'] } });
+    const other = await all.makeTenant();
+    await all.ask('POST', '/v1/agents', { body: { key: 'main', model: 'rehearsal/follow' }, key: other.key });
+    const job = {
+      name: 'x',
+      agent: 'main',
+      message: 'say x',
+      schedule: { kind: 'every', every_seconds: 3_600 },
+    };
+    const theirs = await all.ask('POST', '/v1/schedules', { body: job, key: other.key });
+    assert.equal(theirs.status, 201, JSON.stringify(theirs.body));
+    const hook = { secret, signature: 'github' };
+    await add(all, hook);
+    for (const [settings, problem] of [
+      [{ action: 'task', team: 'nobody' }, /settings\/team: there is no team nobody/],
+      [{ action: 'task', team: 'crew', assignee: 'boss' }, /settings\/assignee: team lead cannot assign/],
+      [
+        { action: 'task', team: 'crew', assignee: 'main' },
+        /settings\/assignee: agent "main" is not a member/,
+      ],
+      [{ action: 'schedule', schedule: theirs.body.id }, /settings\/schedule: there is no schedule/],
+    ] as const) {
+      const body = { key: 'more', type: 'webhook', settings: { ...hook, ...settings } };
+      const made = await all.ask('POST', '/v1/channels', { body });
+      assert.deepEqual([made.status, problem.test(made.body.detail)], [422, true], made.body.detail);
+      const changed = await all.ask('PATCH', '/v1/channels/calls', { body: { settings } });
+      assert.deepEqual([changed.status, changed.body.detail], [422, made.body.detail]);
+    }
   });
 
   it('are a task of a team, or a run of a schedule, once each', async (t) => {

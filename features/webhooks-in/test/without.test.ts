@@ -18,7 +18,11 @@ it('IN-4 without incoming webhooks their type is refused and not described, and 
     await without?.stop();
     await stack.stop();
   });
-  const body = { key: 'calls', type: 'webhook', settings: { secret: 'x', signature: 'github' } };
+  const body = {
+    key: 'calls',
+    type: 'webhook',
+    settings: { secret: 'of-the-calls-0123456789', signature: 'github' },
+  };
   assert.equal((await stack.ask('POST', '/v1/channels', { body })).status, 201);
   const { tenant, databaseUrl } = stack.worker;
   without = await startStack({ settings, features: REST, beside: { tenant, databaseUrl } });
