@@ -35,6 +35,9 @@ export interface PlannedReversal {
   readonly by: Redirect | null;
 }
 
+/** Codes of calls that write files, by which nothing was written. */
+const REFUSALS = new Set(['InvalidArgs', 'InvalidPath', 'FileNotFound', 'PermissionDenied']);
+
 /** Newest first: what was done last is undone first. */
 export function planUndo(
   calls: readonly CallToUndo[],
@@ -72,8 +75,7 @@ function planEffect(
   const before = reversal?.status === 'failed' ? `the turn ${reversal.turn} could not reverse it` : null;
   const isKept = by?.tool !== RESTORE_FILE || call.isKept;
   if (by && isKept) return plan('reverse', before, by);
-  if (isUncertain)
-    return plan('unknown', `it ended with ${call.code ?? 'an error'}; look whether it had an effect`);
+  if (isUncertain) return plan(...afterError(call.code ?? 'an error', isKept));
   if (!isKept)
     return plan(
       'irreversible',
@@ -81,4 +83,11 @@ function planEffect(
     );
   if (call.child !== null) return plan('irreversible', 'other turns have done its work; undo those');
   return plan('irreversible', `${call.tool} cannot reverse ${inverse ? 'a call like this' : 'its calls'}`);
+}
+
+/** `isKept` is false for a tool that keeps what a file had before it writes, and has kept nothing. */
+function afterError(code: string, isKept: boolean): readonly [action: ReversalAction, reason: string] {
+  return isKept || !REFUSALS.has(code)
+    ? ['unknown', `it ended with ${code}; look whether it had an effect`]
+    : ['nothing', `it was refused: ${code}`];
 }

@@ -95,7 +95,7 @@ describe('DU-9 undo of written files', () => {
     const calls = await undo(turn);
     assert.deepEqual(
       calls.map(({ action }: any) => action),
-      ['unknown', 'reversed', 'reversed'],
+      ['nothing', 'reversed', 'reversed'],
     );
     const root = await folder();
     assert.equal(await readFile(join(root, 'many.txt'), 'utf8'), 'x y x');
