@@ -2,7 +2,7 @@
  * Which programs a stdio server may be, and which arguments would make them run something other than a server's file.
  */
 
-/** By family: JavaScript, Python, and others. */
+/** By family: JavaScript, Python, and others. Python is also installed by its version, such as python3.12. */
 const RUNTIMES = (
   'node npm npx deno bun bunx ' +
   'python python2 python3 uv uvx pipx ' +
@@ -12,13 +12,18 @@ const RUNTIMES = (
 /** Why the command may not be started, or undefined. */
 export function commandProblem(command: string): string | undefined {
   const named = /^(?:\/[A-Za-z0-9_.@+/-]*\/)?([A-Za-z0-9_.-]+)$/.exec(command)?.[1];
-  if (named !== undefined && RUNTIMES.includes(named) && !command.split('/').includes('..')) return undefined;
+  const runtime = named?.replace(/^(python3)\.\d{1,2}$/, '$1');
+  if (runtime !== undefined && RUNTIMES.includes(runtime) && !command.split('/').includes('..'))
+    return undefined;
   return `must be one of ${RUNTIMES.join(', ')}, or an absolute path of one; the server's file or package goes into args`;
 }
 
-/** Options by which a runtime reads code, or code to load first, from its command line. */
+/**
+ * Options by which a runtime reads code, or code to load first, from its command line. One letter is also found among
+ * others that Node and Python combine with it, and with the code in the same word; `-name` and `-cp` are other options.
+ */
 const CODE_OPTION =
-  /^(?:-[a-z]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr].+)$/i;
+  /^(?:-[bdeiopqsuvx]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr](?:=.*|.*[\s;('"].*))$/i;
 /**
  * The same for these programs before their file. For other programs and servers, these options mean a package, a port
  * or a root.
@@ -31,14 +36,19 @@ const SCRIPT_OPTIONS: Readonly<Record<string, RegExp>> = {
   php: /^(?:-[rRBFd]|--(?:run|process-begin|process-code|process-file|process-end|define)(?:=|$))/,
   java: /^-(?:agentlib|agentpath|javaagent):/,
 };
-/** Characters of a shell. None is used, so these would not do what their author expects. */
-const SHELL = /[;|&`\n\r\0]|\$\(/;
-/** The query of an address contains `&`. */
-const ADDRESS = /^https?:\/\/[^\s;|`]+$/;
-const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|subprocess\b|child_process/;
+/**
+ * Characters, variables and redirections of a shell. None is used, so these would not do what their author expects.
+ * `${NAME}` is not among them, because some programs (mcp-remote) replace it themselves.
+ */
+const SHELL =
+  /[;|&`\n\r\0]|\$\(|(?:^|[\s=:])\$[A-Za-z_]|^\d?[<>]{1,3}\s*[\w./~-]*$|\s\d?[<>]{1,2}\s*[\w.~-]*\//;
+/** The query of an address contains `&`, that of a database as well. */
+const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/[^\s;|`]+$/i;
+/** The name of a file or package may contain `subprocess`. */
+const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|\bsubprocess\b(?!-)|child_process/i;
 
 /** Why the arguments are not allowed, or undefined. */
-export function argsProblem(args: readonly string[], command = ''): string | undefined {
+export function argsProblem(args: readonly string[], command = 'node'): string | undefined {
   const scripted = SCRIPT_OPTIONS[command.slice(command.lastIndexOf('/') + 1)];
   const file = args.findIndex((arg) => /^(?:[^-].*[./]|run$|x$)/.test(arg));
   for (const [at, arg] of args.entries()) {

@@ -125,6 +125,45 @@ describe('MCP servers', () => {
       assert.equal(argsProblem(args, command), undefined, [command, ...args].join(' '));
   });
 
+  it('R9 redirections and variables of a shell are signs of it, and so is code in capitals', () => {
+    for (const args of [
+      ['server.js', '>', 'log.txt'],
+      ['server.js', '>>log.txt'],
+      ['server.js', '2>/tmp/errors'],
+      ['server.js', '<in.txt'],
+      ['server.js > /tmp/log'],
+      ['--root=$HOME/x'],
+      ['--token', '$TOKEN'],
+      ['Authorization: $TOKEN'],
+      ['EVAL(1)'],
+      ['import subprocess'],
+      ['-r', './first.js'],
+      ['-cimport os'],
+    ])
+      assert.ok(argsProblem(args), args.join(' '));
+  });
+
+  it('R9 arguments that only look like these are taken', () => {
+    for (const [command, ...args] of [
+      ['npx', '-y', 'mcp-remote', 'https://mcp.test/', '--header', 'Authorization:${TOKEN}'],
+      ['npx', '-y', 'server-postgres', 'postgresql://u:p@db.test/x?sslmode=require&application_name=y'],
+      ['npx', '-y', 'server-mongo', 'mongodb+srv://db.test/x?retryWrites=true&w=majority'],
+      ['node', 'subprocess-server.js', '--password', 'pa$$word', '--price', '5$'],
+      ['node', 'server.js', '--title', '<b>', '--map', 'a->b', '--where', 'age > 5'],
+      ['uvx', '--from', 'server<2', 'server'],
+      ['java', '-cp', '/srv/server.jar', 'com.example.Server'],
+      ['go', 'run', './server', '-mode', 'stdio', '-name', 'x', '-config', '/etc/x.json', '-repo=x'],
+    ])
+      assert.equal(argsProblem(args, command), undefined, [command, ...args].join(' '));
+  });
+
+  it('R9 Python may be started by its version', () => {
+    for (const command of ['python3.12', '/opt/venv/bin/python3.9'])
+      assert.equal(commandProblem(command), undefined, command);
+    for (const command of ['python3.', 'python3.12.1', 'python3.sh', 'node.20', './python3.12', 'bash3.2'])
+      assert.ok(commandProblem(command), command);
+  });
+
   it('R9 the query of an address is no sign of a shell, other signs in it are', () => {
     assert.equal(argsProblem(['-y', 'mcp-remote', 'https://mcp.test/sse?a=1&b=2']), undefined);
     for (const arg of [
