@@ -1,6 +1,9 @@
-/** Answers input that is not even HTTP: broken request lines, smuggling attempts, headers that never end. */
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+/**
+ * Answers input that is no request to a route: broken request lines, smuggling attempts, headers that never end, and
+ * CONNECT, for which Node's server would close the connection without an answer.
+ */
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { FAILURES } from '#domain/errors.ts';
 import { PROBLEM_TYPE } from './errors.ts';
 
@@ -10,19 +13,34 @@ const STATUS: Readonly<Record<string, readonly [number, string]>> = {
 };
 
 /** Sends the reason and closes, because after such an error nothing on the connection can be trusted. */
-export function answerRawErrors(error: Error & { code?: string }, socket: Socket): void {
+export function answerRawErrors(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const [status, detail] = STATUS[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
+  answer(socket, 'InvalidInput', status, detail);
+}
+
+/** This is no proxy. */
+export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => socket.destroy());
+  answer(socket, 'MethodNotAllowed', 405, 'This server opens no tunnels');
+}
+
+function answer(
+  socket: Duplex,
+  code: 'InvalidInput' | 'MethodNotAllowed',
+  status: number,
+  detail: string,
+): void {
   const body = JSON.stringify({
-    type: '/docs/errors#InvalidInput',
-    title: FAILURES.InvalidInput.title,
+    type: `/docs/errors#${code}`,
+    title: FAILURES[code].title,
     status,
     detail,
     instance: '',
-    code: 'InvalidInput',
+    code,
     request_id: '',
     retryable: false,
   });
@@ -33,6 +51,7 @@ export function answerRawErrors(error: Error & { code?: string }, socket: Socket
       `content-length: ${Buffer.byteLength(body)}`,
       'cache-control: no-store',
       'x-content-type-options: nosniff',
+      ...(status === 405 ? ['allow: GET, HEAD, POST, PUT, PATCH, DELETE'] : []),
       'connection: close',
       '',
       body,

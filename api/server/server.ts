@@ -28,7 +28,7 @@ import { checkOrigins, rawValues } from './check-origins.ts';
 import { useIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { describeApi, serveOpenApi } from './openapi.ts';
-import { answerRawErrors } from './raw-errors.ts';
+import { answerRawErrors, refuseTunnel } from './raw-errors.ts';
 import { createTenantCare } from '../tenant-defaults.ts';
 import { refuseSecretsOfRoutes } from './refuse-secrets.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
@@ -87,6 +87,7 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
     const serialize = serializerCompiler(route as Parameters<typeof serializerCompiler>[0]);
     return (row) => serialize(answerOf(route.schema, row));
   });
+  app.server.on('connect', refuseTunnel);
   app.decorate('pool', deps.pool);
   readJsonBodies(app);
   drainOnClose(app);

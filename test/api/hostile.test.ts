@@ -176,6 +176,19 @@ describe('R8, R11 hostile requests', () => {
     );
   });
 
+  it('R8 opens no tunnel, and says so', async () => {
+    const key = `Authorization: Bearer ${stack.key}\r\n`;
+    for (const [target, keys] of [
+      ['/v1/sessions', ''],
+      ['/v1/sessions', key],
+      ['169.254.169.254:80', key],
+    ]) {
+      const answer = await send(stack, `CONNECT ${target} HTTP/1.1\r\nHost: api.test\r\n${keys}\r\n`);
+      assert.deepEqual([answer.status, JSON.parse(answer.body).code], [405, 'MethodNotAllowed']);
+    }
+    assert.equal((await stack.ask('GET', '/healthz', { key: null })).status, 200);
+  });
+
   it('sends headers that keep browsers from guessing, framing and keeping', async () => {
     const { headers } = await stack.ask('GET', '/v1/sessions');
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
