@@ -40,7 +40,7 @@ export const LINK_WORDS = {
   noLink: (target: string) => `no delegation link from this agent to "${target}"`,
   linkFull: (target: string, have: number, max: number) =>
     `delegation link to "${target}" is at capacity (${have}/${max} active). Try again later or handle the task yourself`,
-  /** DE-1 prescribes the first sentence of each text. */
+  /** DE-1 prescribes the beginning; what follows is GoClaw's text, which names the agent. */
   agentFull: (target: string, have: number, max: number) =>
-    `Agent at capacity (${have}/${max}). Try a different agent or handle it yourself. You can also wait and retry: agent "${target}" is at capacity (${have}/${max} active delegations)`,
+    `Agent at capacity (${have}/${max}). Try a different agent or handle it yourself. In full: agent "${target}" is at capacity (${have}/${max} active delegations). Either wait and retry, use a different agent, or handle the task yourself`,
 } as const;

@@ -56,7 +56,7 @@ export function rosterText(roster: readonly ShownSubagent[], maxChildren: number
   const width = Math.max(...roster.map(({ status }) => status.length), 'completed'.length);
   const shown = roster
     .slice(0, ANNOUNCE.max)
-    .map(({ status, label }) => `[${status.padEnd(width)}] ${label}`);
+    .map(({ status, label }) => `[${status.padEnd(width)}]  ${label}`);
   return [`Subagent roster (${roster.length} spawned, max ${maxChildren} per agent):`, ...shown].join('\n');
 }
 

@@ -63,7 +63,7 @@ describe('SA subagents', () => {
     );
     assert.match(
       message?.text ?? '',
-      /Subagent roster \(1 spawned, max 5 per agent\):\n\[completed\] search/,
+      /Subagent roster \(1 spawned, max 5 per agent\):\n\[completed\]  search/,
     );
     await live.ended(message?.turn_id ?? '');
     assert.deepEqual(
