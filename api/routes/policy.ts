@@ -8,6 +8,7 @@ import {
   saveTenantPolicy,
 } from '#store/tenant-policy-store.ts';
 import { Failure } from '#domain/errors.ts';
+import { effectiveEgress } from '#domain/policy/effective-egress.ts';
 import { policy as resource } from '#domain/resource/policy.ts';
 import {
   policyChangeIdSchema,
@@ -19,12 +20,14 @@ import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../server/pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
+import { refuseHooksAgainst } from '../refuse-hook-addresses.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(app, resource, {
     getPolicy: ({ tenant, db }) => showPolicy(deps, tenant, db),
     async setPolicy({ tenant, db, by, body, query: { change } }) {
+      refuseHooksAgainst(effectiveEgress(deps.policy.settings.egress, [body.egress]), body.hooks);
       if (change === undefined) await saveTenantPolicy(db, body, by);
       else if (!(await replaceTenantPolicy(db, body, by, change)))
         throw new Failure(

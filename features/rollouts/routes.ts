@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
+import { refuseHookAddresses } from '#api/refuse-hook-addresses.ts';
 import { changedConfig, checkModels } from '#api/routes/agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { isNumberKeys, readPage, readTextPage } from '#api/server/pages.ts';
@@ -44,7 +45,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const row = await findRollout(db, params.agent);
         return row && show(row);
       },
-      async startRollout({ db, by, body }) {
+      async startRollout({ tenant, db, by, body }) {
+        await refuseHookAddresses(deps, tenant, body.change?.hooks, 'body/change');
         const { agent, share, users, sessions, abort_when: abort, reason } = body;
         const fields = { share, users, sessions, ...(abort !== undefined && { abort }) };
         const row = await startRollout(db, agent, fields, { by, reason }, (old) => chosen(deps, old, body));

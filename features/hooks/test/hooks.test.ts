@@ -314,4 +314,27 @@ describe('REFERENCE §10 hooks', () => {
       assert.match(JSON.stringify(refused.body), why);
     }
   });
+
+  it('R5 that may not be reached are refused where they are written', async () => {
+    const server = (url: string) => ({ event: 'pre_tool_use', type: 'http', url });
+    const hooks = ['https://example.com/x', 'http://169.254.169.254/', 'http://u:p@example.com/'].map(server);
+    for (const [method, path, body, place] of [
+      ['PATCH', '/v1/agents/denied', { hooks }, 'body'],
+      ['POST', '/v1/agents', { key: 'reached', model: 'rehearsal/follow', hooks }, 'body'],
+      ['PUT', '/v1/policy', { hooks }, 'body'],
+      ['POST', '/v1/rollouts', { agent: 'denied', share: 10, change: { hooks } }, 'body/change'],
+    ] as const) {
+      const refused = await stack.ask(method, path, { body });
+      assert.equal(refused.status, 422, JSON.stringify(refused.body));
+      assert.deepEqual(
+        refused.body.errors.map(({ pointer }: { pointer: string }) => pointer),
+        [1, 2].map((at) => `${place}/hooks/${at}/url`),
+      );
+    }
+    const blocked = { blocked_domains: ['example.com'] };
+    const narrowed = await stack.ask('PUT', '/v1/policy', {
+      body: { egress: blocked, hooks: hooks.slice(0, 1) },
+    });
+    assert.match(narrowed.body.detail, /example\.com is on the list of blocked domains/);
+  });
 });
