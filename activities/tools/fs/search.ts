@@ -11,7 +11,7 @@ import {
   type FoundLine,
   PLACE_ARGS,
 } from '#activities/workspace/search/ripgrep-matches.ts';
-import { escapeGlob, ripgrep } from '#activities/workspace/search/ripgrep.ts';
+import { ripgrep } from '#activities/workspace/search/ripgrep.ts';
 import { type ToolResult, toolError } from '#domain/tool.ts';
 
 /** Greatest size of an answer, like that of read_file and exec. */
@@ -47,11 +47,14 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'files'>>({
     withFileProblems(async (): Promise<ToolResult> => {
       const path = request.path === '' ? '.' : request.path;
       const one = !(await files.isFolder(call, path));
+      // What may not be read is refused: that nothing matches there would be wrong, and a pipe would never end.
+      if (one) await files.readBytes(call, path, 0);
       const folder = await files.hold(call, one ? dirname(path) : path, 'search');
       try {
         const reader = createMatchReader(request.max_results);
-        const args = argumentsOf(request, one ? basename(path) : undefined);
-        const end = await ripgrep(folder, args, '.', call.signal, reader.take);
+        // A link that is named is followed. What it leads to is checked again before a line of it is shown.
+        const target = one ? `./${basename(path)}` : '.';
+        const end = await ripgrep(folder, argumentsOf(request, one), target, call.signal, reader.take);
         if (end.ended === 'cancelled') return toolError('Cancelled', 'the search was stopped');
         if (end.ended === 'unstarted')
           return toolError('ExecutionFailed', `ripgrep could not be started: ${end.errors}`);
@@ -72,13 +75,12 @@ function patternProblem(errors: string): string {
     .replace(/\s*Consider enabling [^]*$/, '');
 }
 
-function argumentsOf(request: Input, onlyFile: string | undefined): string[] {
+function argumentsOf(request: Input, one: boolean): string[] {
   const args = [...PLACE_ARGS, '--sort', 'path', '--max-filesize', '16M', '--encoding', 'none'];
   args.push('--max-count', String(request.max_results), '--context', String(request.context));
   if (request.ignore_case) args.push('--ignore-case');
-  if (request.include_ignored || onlyFile !== undefined) args.push('--no-ignore');
-  if (onlyFile !== undefined) args.push('--max-depth', '1', '--glob', `/${escapeGlob(onlyFile)}`);
-  else if (request.glob !== undefined) args.push('--glob', request.glob);
+  if (request.include_ignored || one) args.push('--no-ignore');
+  if (request.glob !== undefined && !one) args.push('--glob', request.glob);
   args.push('-e', request.pattern);
   return args;
 }

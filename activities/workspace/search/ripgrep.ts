@@ -20,7 +20,7 @@ function exclusions(folder: HeldFolder): string[] {
 }
 
 /** Escapes a text so that it matches itself in a glob. */
-export function escapeGlob(text: string): string {
+function escapeGlob(text: string): string {
   return text.replace(/[[\]{}*?!\\]/g, '\\$&');
 }
 

@@ -1,5 +1,6 @@
 /** search, VF-4: what is found, what is omitted, and that no pattern or tree blocks the worker. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -96,6 +97,25 @@ describe('TL search', () => {
     assert.match(words(await bench.run(tool, { pattern: 'a', path: 'none' })), /^FileNotFound/);
     // This looks like an option and is none.
     assert.equal(words(await bench.run(tool, { pattern: '--files' })), '(no match)');
+  });
+
+  test('VF-4 a file that is named is searched through its link, and refused when it may not be read', async (t) => {
+    const bench = await tree(t, { 'a.txt': 'hit', 'sub/b.txt': 'hit', ' sp ': 'hit', '.hidden': 'hit' });
+    const at = (name: string): string => join(bench.workspace, name);
+    await symlink('../a.txt', at('sub/up'));
+    await symlink(at('sub/b.txt'), at('whole'));
+    for (const path of ['a.txt', 'sub/up', 'whole', ' sp ', '.hidden'])
+      assert.equal(words(await bench.run(tool, { pattern: 'hit', path })), `${path}:1:hit`);
+    await writeFile(join(bench.base, 'out'), 'hit');
+    await link(join(bench.base, 'out'), at('hard'));
+    await symlink(join(bench.base, 'out'), at('away'));
+    execFileSync('mkfifo', [at('pipe')]);
+    for (const [path, why] of [
+      ['hard', /^PermissionDenied: .*second name/],
+      ['away', /^InvalidPath: .*outside the workspace/],
+      ['pipe', /^InvalidPath: .*not a regular file/],
+    ] as const)
+      assert.match(words(await bench.run(tool, { pattern: 'hit', path })), why);
   });
 
   test('a cancelled search ends', async (t) => {
