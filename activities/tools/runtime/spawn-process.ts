@@ -80,8 +80,8 @@ export const tool = defineTool<Input, Needs>({
       const others = await runningBefore(call);
       if (others >= AT_ONCE)
         return toolError(
-          'RateLimited',
-          `${AT_ONCE} processes run already; wait for one to end. It has not run`,
+          'ExecutionFailed',
+          `concurrency limit reached: ${others} active spawns (max ${AT_ONCE}). Wait for one to end; this one has not run`,
         );
       const timeoutMs = secondsOf(args) * 1000;
       return inFolder(files, call, args.working_dir, async (place, folder) => {

@@ -78,7 +78,8 @@ describe('TL spawn_process', () => {
     const cut = await bench.run(tool, { command: 'true', timeout: 900 });
     assert.match(cut.ok ? cut.text : '', /timeout 900 was cut to 300 s/);
     const full = await (await benchOf(t, 5)).run(tool, { command: 'touch', args: ['made'] });
-    assert.equal(codeOf(full), 'RateLimited');
+    assert.equal(codeOf(full), 'ExecutionFailed');
+    assert.match(full.ok ? '' : full.message, /^concurrency limit reached: 5 active spawns \(max 5\)/);
     assert.equal((await (await benchOf(t, 4)).run(tool, { command: 'true' })).ok, true);
   });
 
