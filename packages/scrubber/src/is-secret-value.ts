@@ -66,7 +66,9 @@ function isPhrase(value: string, name: SecretName): boolean {
   if (value.length > 512) return false;
   if (name.kind === 'phrase') return value.split(/\s+/).length >= 6;
   if (PROSE.test(value)) return false;
-  return /\d/.test(value) || (name.chosen && isPassphrase(value));
+  // In an environment file no label or translation stands under such a name.
+  const words = name.kind === 'env' ? value.toLowerCase() : value;
+  return /\d/.test(value) || (name.chosen && isPassphrase(words));
 }
 
 const MEMBER_CHAIN = /^[A-Za-z_$][A-Za-z_$]*(?:\??(?:\.|::|->)[A-Za-z_$][\w$]*)+$/;
@@ -79,10 +81,12 @@ const INDEXED = /^[A-Za-z_$][\w$.]*\[/;
 const PATH_VALUE = /^(?:~|\.{1,2})?\/(?:[\w.@-]+\/)*[\w.@-]+(?::(?:\/[\w.@/-]+|[a-zA-Z]{1,12}))*$/;
 const SYSTEM_PATH =
   /^(?:~|\.|\/(?:etc|usr|var|home|run|tmp|opt|root|mnt|srv|app|secrets|data|proc|dev|Users|workspace)\/)/;
+/** It has a folder, and the ending of a file in which keys and settings are kept. */
+const FILE_PATH = /^\/.+\/.+\.(?:json|pem|key|crt|cer|p12|pfx|jks|txt|ya?ml|toml|ini|conf|env)$/;
 
 /** A path to a secret, or code that fetches one. */
 function isExpression(value: string, shape: ValueShape): boolean {
-  if (PATH_VALUE.test(value) && SYSTEM_PATH.test(value)) return true;
+  if (PATH_VALUE.test(value) && (SYSTEM_PATH.test(value) || FILE_PATH.test(value))) return true;
   if (shape.quoted || OLD_VAULT.test(value)) return false;
   return MEMBER_CHAIN.test(value) || TYPE_OF_API.test(value) || INDEXED.test(value);
 }
