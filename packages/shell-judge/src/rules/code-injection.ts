@@ -1,6 +1,7 @@
 /** Eval injection: a shell or interpreter runs text that nobody has seen. */
 import { argumentsOf, programOf, type ShellCommand } from '../shell-command.ts';
 import { INTERPRETERS, SHELLS } from '../parse/wrappers.ts';
+import { runsDownload } from './data-exfiltration.ts';
 import { categoryOf } from './rule.ts';
 
 const DECODERS = /^(?:base(?:64|32|16|nc)|xxd|uudecode|openssl|gunzip|zcat|bzcat|xzcat|gzip|rev|gpg)$/;
@@ -8,6 +9,7 @@ const DECODERS = /^(?:base(?:64|32|16|nc)|xxd|uudecode|openssl|gunzip|zcat|bzcat
 const isShell = (command: ShellCommand): boolean => SHELLS.has(programOf(command));
 const isInterpreter = (command: ShellCommand): boolean =>
   isShell(command) || INTERPRETERS.test(programOf(command));
+const isSourcing = (command: ShellCommand): boolean => ['source', '.'].includes(programOf(command));
 const decodes = (commands: readonly ShellCommand[]): boolean =>
   commands.some((each) => DECODERS.test(programOf(each)));
 
@@ -53,19 +55,32 @@ export const codeInjection = categoryOf('code_injection', [
   {
     rule: 'piped_script',
     confirm: 'runs a program that it reads',
-    when: (command) => readsProgram(command) && command.input !== null && command.input.kind !== 'text',
+    when: (command) =>
+      readsProgram(command) &&
+      command.input !== null &&
+      command.input.kind !== 'text' &&
+      !runsDownload(command),
   },
   {
     rule: 'piped_script',
     confirm: 'runs a program that it reads',
     when: (command) =>
-      isInterpreter(command) &&
-      argumentsOf(command).some((word) => word.text.startsWith('<(') || word.value === '/dev/stdin'),
+      (isInterpreter(command) || isSourcing(command)) &&
+      !runsDownload(command) &&
+      argumentsOf(command).some((word) => word.text.startsWith('<(') || /^\/(?:dev|proc)\//.test(word.value)),
   },
-  { rule: 'sourced_script', confirm: 'runs a file in the shell itself', programs: 'source .' },
+  {
+    rule: 'sourced_script',
+    confirm: 'runs a file of unknown name in the shell itself',
+    when: (command) =>
+      isSourcing(command) && !runsDownload(command) && argumentsOf(command).some((word) => !word.isLiteral),
+  },
   {
     rule: 'code_argument',
     confirm: 'runs code of unknown text',
-    when: (command) => isInterpreter(command) && argumentsOf(command).some((word) => word.sources.length > 0),
+    when: (command) =>
+      isInterpreter(command) &&
+      !runsDownload(command) &&
+      argumentsOf(command).some((word) => word.sources.length > 0),
   },
 ]);

@@ -16,7 +16,7 @@ export const containerEscape = categoryOf('container_escape', [
   { deny: 'talks to the container engine', programs: 'ctr crictl runc crun' },
   {
     deny: 'mounts a file system',
-    programs: 'mount umount losetup pivot_root fusermount sshfs bindfs',
+    programs: 'losetup pivot_root fusermount sshfs bindfs',
     when: (command) => command.words.length > 1,
   },
   {

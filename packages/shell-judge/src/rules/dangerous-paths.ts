@@ -1,8 +1,9 @@
 /** Writing to system folders, and creating programs in folders that everybody may write to. */
 import { categoryOf } from './rule.ts';
 
+/** Without those that have a category of their own: the loader's list of code, and the kernel's settings. */
 const SYSTEM =
-  /^\/(?:$|\*|(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|root|opt|var\/(?:spool|lib|run)|run)(?:\/|$|\*))/;
+  /^\/(?!etc\/ld\.so\.preload$|proc\/sys\/(?:kernel|fs|net)\/)(?:$|\*|(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|root|opt|var\/(?:spool|lib|run)|run)(?:\/|$|\*))/;
 const SHARED = /^\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/;
 
 export const dangerousPaths = categoryOf('dangerous_paths', [

@@ -4,7 +4,7 @@ import { runsFile } from '../code-of.ts';
 import { DOWNLOADERS } from '../download-then-run.ts';
 import { INTERPRETERS, SHELLS } from '../parse/wrappers.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import { categoryOf, isAboutItself, lineOf } from './rule.ts';
+import { categoryOf, isAboutItself, lineOf, ON_ANOTHER_MACHINE } from './rule.ts';
 
 const isInterpreter = (command: ShellCommand): boolean => INTERPRETERS.test(programOf(command));
 const isRunner = (command: ShellCommand): boolean =>
@@ -43,17 +43,20 @@ function isThisMachine({ value }: ShellWord): boolean {
   );
 }
 
+/** It runs what another command of the line downloads; a rule of this category has it. */
+export const runsDownload = (command: ShellCommand): boolean =>
+  isRunner(command) &&
+  (reads(command) ||
+    argumentsOf(command).some((word) => downloads(word.sources)) ||
+    command.redirects.some((each) => downloads(each.target?.sources ?? [])));
+
 const USE_NETWORK = 'curl wget fetch http https aria2c xh curlie';
 
 export const dataExfiltration = categoryOf('data_exfiltration', [
   {
     rule: 'remote_code',
     deny: 'runs what it downloads',
-    when: (command) =>
-      isRunner(command) &&
-      (reads(command) ||
-        argumentsOf(command).some((word) => downloads(word.sources)) ||
-        command.redirects.some((each) => downloads(each.target?.sources ?? []))),
+    when: runsDownload,
   },
   {
     rule: 'remote_code',
@@ -149,14 +152,14 @@ export const dataExfiltration = categoryOf('data_exfiltration', [
     rule: 'sends_files',
     deny: 'copies files to another machine',
     isForAuthors: true,
-    programs: 'scp rsync ftp rclone s3cmd',
-    argument: /^[^/\s:]+:|^(?:rsync|scp|ftp):/,
+    programs: 'rsync ftp rclone s3cmd',
+    argument: ON_ANOTHER_MACHINE,
   },
   {
     rule: 'sends_files',
     deny: 'copies files to another machine',
     isForAuthors: true,
-    programs: 'sftp ftp tftp lftp croc magic-wormhole wormhole',
+    programs: 'ftp tftp lftp croc magic-wormhole wormhole',
     when: (command) => !isAboutItself(command),
   },
 ]);

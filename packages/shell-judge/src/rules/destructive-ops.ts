@@ -83,7 +83,7 @@ export const destructiveOps = categoryOf('destructive_ops', [
   {
     rule: 'system_control',
     deny: 'talks to the kernel',
-    path: /^\/proc\/sys(?:rq-trigger|\/)/,
+    path: /^\/proc\/sys(?:rq-trigger|\/(?!(?:kernel|fs|net)\/))/,
     written: /^\/proc\//,
   },
   {

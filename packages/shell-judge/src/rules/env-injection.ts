@@ -17,6 +17,7 @@ export const envInjection = categoryOf('env_injection', [
     variable:
       /^GIT_(?:SSH\w*|EXTERNAL_DIFF|DIFF_OPTS|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH|CONFIG\w*|TEMPLATE_DIR|DIR|WORK_TREE)$/,
   },
+  { deny: 'names the file that loads code into every program', path: /^\/etc\/ld\.so\.preload$/ },
   {
     confirm: 'sets a variable that steers programs',
     when: (command) => !splitsInput(command),

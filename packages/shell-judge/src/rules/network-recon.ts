@@ -1,5 +1,5 @@
 /** Scanning, tunnels and remote logins. */
-import { categoryOf } from './rule.ts';
+import { categoryOf, isAboutItself, ON_ANOTHER_MACHINE } from './rule.ts';
 
 export const networkRecon = categoryOf('network_recon', [
   {
@@ -16,5 +16,19 @@ export const networkRecon = categoryOf('network_recon', [
     deny: 'opens a tunnel',
     programs: 'ngrok cloudflared frp frpc frps chisel localtunnel lt bore rathole inlets tailscale pagekite',
   },
-  { deny: 'logs in to another machine', programs: 'ssh mosh sshpass autossh telnet rsh rlogin' },
+  { deny: 'logs in to another machine', programs: 'ssh mosh sshpass autossh rsh rlogin' },
+  {
+    rule: 'sends_files',
+    deny: 'copies files to another machine',
+    isForAuthors: true,
+    programs: 'scp',
+    argument: ON_ANOTHER_MACHINE,
+  },
+  {
+    rule: 'sends_files',
+    deny: 'copies files to another machine',
+    isForAuthors: true,
+    programs: 'sftp',
+    when: (command) => !isAboutItself(command),
+  },
 ]);

@@ -12,6 +12,11 @@ export const privilegeEscalation = categoryOf('privilege_escalation', [
     programs: 'unshare nsenter chroot setpriv capsh bwrap newuidmap',
   },
   {
+    deny: 'mounts a file system',
+    programs: 'mount umount',
+    when: (command) => command.words.length > 1,
+  },
+  {
     deny: 'changes accounts',
     programs:
       'useradd usermod userdel adduser deluser groupadd groupmod gpasswd passwd chpasswd visudo vipw chsh',

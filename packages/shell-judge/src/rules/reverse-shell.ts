@@ -12,7 +12,7 @@ const CODE_RUNNERS =
 export const reverseShell = categoryOf('reverse_shell', [
   {
     deny: 'opens a raw connection',
-    programs: 'nc ncat netcat nc.traditional nc.openbsd socat',
+    programs: 'nc ncat netcat nc.traditional nc.openbsd socat telnet',
     when: (command) =>
       !argumentsOf(command).every((word) => /^(?:-[hV]|--?help|--version)$/.test(word.value)),
   },

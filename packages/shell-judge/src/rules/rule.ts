@@ -138,6 +138,9 @@ export function lineOf(command: ShellCommand): string {
     .join(' ');
 }
 
+/** `host:path`, `user@host:path`, `rsync://host/path` */
+export const ON_ANOTHER_MACHINE = /^[^/\s:]+:|^(?:rsync|scp|ftp):/;
+
 /** The command prints only help or a version. */
 export function isAboutItself(command: ShellCommand): boolean {
   return argumentsOf(command).every((word) => /^(?:-[hvV]|--?help|--?version)$/.test(word.value));
