@@ -39,6 +39,7 @@ const provider = z.strictObject({
   baseUrl: httpUrl.exactOptional(),
   /** Which of OpenAI's two protocols; other servers support `chat`. */
   api: z.enum(['responses', 'chat']).exactOptional(),
+  toolCallPrefix: z.string().min(1).max(200).exactOptional(),
 });
 
 const usdPerMillion = z.number().min(0).max(100_000);

@@ -58,7 +58,10 @@ export async function generateWithAiSdk(call: SdkCall, request: ModelRequest): P
   request.signal.throwIfAborted();
   const { settings } = call;
   const context = { provider: settings.name, model: request.model, apiKey: call.apiKey };
-  const names = createWireNames(request.tools.map((tool) => tool.name));
+  const names = createWireNames(
+    request.tools.map((tool) => tool.name),
+    settings.toolCallPrefix,
+  );
   const patience = createPatience(settings);
   try {
     const { fullStream } = streamText({

@@ -93,8 +93,16 @@ export function createModels(
   const providers = new Map<string, ModelProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {
     if (!provider || name === 'rehearsal') continue;
-    const { apiKey, baseUrl, api } = provider;
-    const settings = { name, apiKey, baseUrl, resolveSecret, firstByteTimeoutMs, idleTimeoutMs };
+    const { apiKey, baseUrl, api, toolCallPrefix } = provider;
+    const settings = {
+      name,
+      apiKey,
+      baseUrl,
+      toolCallPrefix,
+      resolveSecret,
+      firstByteTimeoutMs,
+      idleTimeoutMs,
+    };
     providers.set(name, createProvider(providerType(name, provider.type), settings, api));
   }
   providers.set('rehearsal', createRehearsal(createScriptStore([...new Set(folders)])));

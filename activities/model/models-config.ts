@@ -11,6 +11,8 @@ export interface ProviderConfig {
    * OpenAI only: which of its two protocols. Default `responses`, and `chat` when `baseUrl` belongs to another service.
    */
   readonly api?: 'responses' | 'chat' | undefined;
+  /** What a proxy puts around the names of tools in calls: `proxy_`, or `pre_{tool_name}_suf`. */
+  readonly toolCallPrefix?: string | undefined;
 }
 
 /** USD per million tokens. */

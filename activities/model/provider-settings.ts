@@ -7,6 +7,7 @@ export interface ProviderSettings {
   readonly name: string;
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
+  readonly toolCallPrefix?: string | undefined;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** Replaces `secret://NAME` by the secret; throws an error for the operator. */

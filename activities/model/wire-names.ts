@@ -17,8 +17,9 @@ export interface WireNames {
 
 /**
  * Maps the offered names one to one. Equal offers give equal wire names in every request, so prompt caches stay valid.
+ * A name that was not offered is also looked up without `toolCallPrefix`.
  */
-export function createWireNames(offered: readonly string[]): WireNames {
+export function createWireNames(offered: readonly string[], toolCallPrefix?: string): WireNames {
   const toOffered = new Map<string, string>();
   const toWire = new Map<string, string>();
   // Names that need no change come first, so that a changed one can never take theirs.
@@ -31,8 +32,25 @@ export function createWireNames(offered: readonly string[]): WireNames {
   }
   return {
     toWire: (name) => toWire.get(name) ?? clean(name),
-    fromWire: (name) => toOffered.get(name) ?? name,
+    fromWire: (name) => toOffered.get(name) ?? toOffered.get(stripCallPrefix(name, toolCallPrefix)) ?? name,
   };
+}
+
+const PLACE = '{tool_name}';
+
+/**
+ * The tool's name in a call of which a proxy has changed the name. `template` has `{tool_name}` where the name stands;
+ * without it, it is what precedes the name, up to a `_`. A name that does not match stays as it is.
+ */
+export function stripCallPrefix(name: string, template: string | undefined): string {
+  if (!template) return name;
+  const at = template.indexOf(PLACE);
+  const before = at >= 0 ? template.slice(0, at) : template.replace(/_?$/, '_');
+  const after = at >= 0 ? template.slice(at + PLACE.length) : '';
+  const hasName = name.length > before.length + after.length;
+  return hasName && name.startsWith(before) && name.endsWith(after)
+    ? name.slice(before.length, name.length - after.length)
+    : name;
 }
 
 function clean(name: string): string {

@@ -34,6 +34,7 @@ before(async () => {
       chat: { type: 'openai', apiKey: KEYS.openai, baseUrl, api: 'chat' },
       google: { apiKey: KEYS.google, baseUrl },
       openrouter: { apiKey: KEYS.openai, baseUrl },
+      proxied: { baseUrl, toolCallPrefix: 'proxy_{tool_name}' },
     },
   });
   server.mock.onMessage('greet', { content: 'Hello, this answer comes in pieces.' });
@@ -44,6 +45,7 @@ before(async () => {
       { name: 'datetime', arguments: '{}' },
     ],
   });
+  server.mock.onMessage('renamed', { toolCalls: [{ name: 'proxy_read_file', arguments: '{"path":"a"}' }] });
   server.mock.onMessage('nobody', { toolCalls: [{ name: 'nobody_offers_this', arguments: '{"a":1}' }] });
   server.mock.onMessage('too fast', {
     error: { message: `slow down ${KEYS.anthropic} ${KEYS.openai} ${KEYS.google}`, type: 'rate_limit_error' },
@@ -279,5 +281,10 @@ describe('MO-1 on the wire', () => {
       assert.deepEqual(answer.calls, [{ name, args: {} }], ref);
       assert.doesNotMatch(JSON.stringify(server.seen.at(-1)?.body), /\$schema|read\.all/);
     }
+  });
+
+  test('a call that a proxy has renamed is one of the tool', async () => {
+    const { answer } = await ask(models, 'proxied/some-model', 'renamed');
+    assert.deepEqual(answer.calls, [{ name: 'read_file', args: { path: 'a' } }]);
   });
 });
