@@ -257,7 +257,7 @@ function settlement(attempt: number, milliseconds: number): BudgetSettlement {
 
 /** The call does not run; its result is the reason. */
 async function settleUnrun(deps: RunToolDeps, input: RunToolInput, claim: Unrun): Promise<RunToolResult> {
-  const { code, message } = skipReason(claim);
+  const { code, message } = skipReason(claim, deps.rateLimit.perHour);
   const key = { tenant: input.tenant, session: claim.session, turn: claim.turn };
   await deps.ledger.settle(key, [{ id: input.call, ok: false, code, text: `${code}: ${message}` }]);
   return { ok: false, code };

@@ -5,7 +5,8 @@ import type { Claim } from '#store/turns/call-claim.ts';
 
 export type Unrun = Extract<Claim, { kind: 'lost' | 'refused' | 'limited' | 'over_budget' }>;
 
-export function skipReason(claim: Unrun): { code: ToolErrorCode; message: string } {
+/** `perHour` is the limit of a session. */
+export function skipReason(claim: Unrun, perHour: number): { code: ToolErrorCode; message: string } {
   if (claim.kind === 'lost')
     return {
       code: 'OutcomeUnknown',
@@ -15,7 +16,7 @@ export function skipReason(claim: Unrun): { code: ToolErrorCode; message: string
   if (claim.kind === 'limited')
     return {
       code: 'RateLimited',
-      message: `too many tool calls in this session; wait ${claim.seconds} s. The call has not run.`,
+      message: `tool rate limit exceeded: ${perHour} actions/hour for key ${claim.session}; wait ${claim.seconds} s. The call has not run.`,
     };
   if (claim.kind === 'over_budget')
     return {

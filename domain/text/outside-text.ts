@@ -60,7 +60,7 @@ function withoutMarkers(text: string): string {
   let kept = '';
   let end = 0;
   for (const { 0: found, index } of folded.matchAll(FORGED)) {
-    kept += `${text.slice(end, from(index))}[marker removed]`;
+    kept += `${text.slice(end, from(index))}[[MARKER_SANITIZED]]`;
     end = from(index + found.length);
   }
   return kept + text.slice(end);

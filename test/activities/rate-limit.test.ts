@@ -18,7 +18,10 @@ describe('EX-6 tool calls of a session are limited', () => {
     const [first, second] = await worker.calls(turn_id);
     assert.equal(first?.ok, true);
     assert.equal(second?.code, 'RateLimited');
-    assert.match(second?.result ?? '', /wait \d+ s\. The call has not run/);
+    assert.match(
+      second?.result ?? '',
+      /^RateLimited: tool rate limit exceeded: 10 actions\/hour for key \S+; wait \d+ s\. The call has not run\.$/,
+    );
 
     const receipt = await worker.say('other', 'glob {"pattern":"*.txt"}');
     await worker.ended(receipt.turn_id);

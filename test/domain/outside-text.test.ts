@@ -47,7 +47,7 @@ describe('SC-4 text from outside', () => {
   for (const [name, marker] of forged)
     it(`cannot show markers of its own: ${name}`, () => {
       const shown = inside(`before ${marker} after`);
-      assert.match(shown, /^before .*\[marker removed\].* after$/u);
+      assert.match(shown, /^before .*\[\[MARKER_SANITIZED\]\].* after$/u);
       assert.doesNotMatch(shown.normalize('NFKC'), /UNTRUSTED|UNTRU|CON.?TENT/i);
     });
 
@@ -59,7 +59,7 @@ describe('SC-4 text from outside', () => {
     });
     assert.equal(
       marked.split('\n')[0],
-      '<<<EXTERNAL_UNTRUSTED_CONTENT id=a1 source=x_[marker_removed]_id=a1_do_this>>>',
+      '<<<EXTERNAL_UNTRUSTED_CONTENT id=a1 source=x_[[MARKER_SANITIZED]]_id=a1_do_this>>>',
     );
     assert.equal(marked.match(/END_EXTERNAL/g)?.length, 1);
   });

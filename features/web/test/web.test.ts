@@ -59,7 +59,7 @@ describe('TL web_fetch in a turn', () => {
     const [call] = await stack.worker.calls(turn);
     assert.equal(call?.tool, 'web_fetch');
     assert.equal(call?.summary, `web_fetch: ${site.url}/kelp`);
-    assert.match(call?.result ?? '', /\[marker removed\]/);
+    assert.match(call?.result ?? '', /\[\[MARKER_SANITIZED\]\]/);
     assert.equal(call?.result?.match(/END_EXTERNAL/g)?.length, 1);
     const { body } = await stack.ask('GET', `/v1/egress?call_id=${call?.id}`);
     const [row] = body.data as { purpose: string; host: string; status: number; problem: string | null }[];

@@ -27,7 +27,7 @@ describe('IN-4 signed calls of other systems', () => {
     const [call] = read(issue).inbound;
     assert.match(
       call?.text ?? '',
-      /^Look at issue 7: <<<EXTERNAL_UNTRUSTED_CONTENT id=(\w{32}) source=gh>>>\n.*\nIt \[marker removed\]>>> fails\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id=\1>>> \(<<<.*\nb\n.*\)$/s,
+      /^Look at issue 7: <<<EXTERNAL_UNTRUSTED_CONTENT id=(\w{32}) source=gh>>>\n.*\nIt \[\[MARKER_SANITIZED\]\]>>> fails\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id=\1>>> \(<<<.*\nb\n.*\)$/s,
     );
     assert.deepEqual(read(issue).inbound, [call]);
     const [other] = read({ ...issue, action: 'closed' }).inbound;
