@@ -57,6 +57,8 @@ export function serveResource<Named extends Operations>(
   const isKey =
     resource.isKey ?? ((value: string) => keySchema?.safeParse(value).success ?? isStorable(value));
   const missing = (): Failure => new Failure('NotFound', resource.missing);
+  const malformed = (): Failure =>
+    resource.malformed === undefined ? missing() : new Failure('InvalidInput', resource.malformed);
   const all = Object.entries<Operation>(resource.operations);
   const isShown = all.some(([, { method, path }]) => method === 'GET' && path === `${resource.path}/:${key}`);
 
@@ -103,7 +105,7 @@ export function serveResource<Named extends Operations>(
         if (method === 'POST' && body) request.body ??= {};
         if (!params) return;
         const value = paramOf(request, key);
-        if (value !== undefined && !isNaming && !isKey(String(value))) throw missing();
+        if (value !== undefined && !isNaming && !isKey(String(value))) throw malformed();
         if (!isKeyed(request)) await probe(request);
       },
       // A repeat of a request that removed the row gets the first answer, so the row is not looked up before that.

@@ -86,6 +86,8 @@ interface Base<Key extends string, Item extends z.ZodType> {
   readonly isDefinition?: true | { readonly except: readonly string[] };
   /** Text of the 404. */
   readonly missing: string;
+  /** Text of a 400 for a value that cannot be a key, instead of the 404: where other systems' clients expect it. */
+  readonly malformed?: string;
   /** Rows have a name besides their id, which the list accepts (`?name=`): commands accept either. */
   readonly named?: true;
 }

@@ -36,6 +36,7 @@ export const customTools = defineResource(
     // A test stores no arguments.
     isDefinition: { except: ['env', 'args'] },
     missing: 'There is no custom tool with this id',
+    malformed: 'The id of a custom tool is a UUID',
   },
   (make) => ({
     // Pages are numbered, without a cursor, as in other systems.

@@ -207,7 +207,9 @@ describe('CU-1 custom tools over HTTP', () => {
       );
     assert.equal((await api.ask('GET', '/v1/tools/custom', { key: other.key })).body.total, 0);
     assert.equal((await api.ask('GET', `/v1/tools/${tool.name}`, { key: other.key })).status, 404);
-    assert.equal((await api.ask('GET', '/v1/tools/custom/not-a-uuid')).status, 404);
+    for (const method of ['GET', 'DELETE'])
+      assert.equal((await api.ask(method, '/v1/tools/custom/not-a-uuid')).status, 400);
+    assert.equal((await api.ask('GET', `/v1/tools/custom/${crypto.randomUUID()}`)).status, 404);
   });
 
   it('are among the tools, an agent’s own in the place of all agents’', async () => {
