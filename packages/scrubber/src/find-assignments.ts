@@ -62,12 +62,12 @@ function isMount(text: string, start: number, separator: number): boolean {
 }
 
 /**
- * Skips back over the rest of an operator (`?=`, `||=`), blanks, Markdown's bold, a bracket, a quote and the backslashes
+ * Skips back over the rest of an operator (`?=`, `+=`, `||=`), blanks, Markdown's bold, a bracket, a quote and the backslashes
  * that escape it.
  */
 function nameEnd(text: string, separator: number): number {
   let at = separator;
-  if (text[separator] === '=') while (at > separator - 2 && /[?|]/.test(text[at - 1] ?? '')) at--;
+  if (text[separator] === '=') while (at > separator - 2 && /[?|+]/.test(text[at - 1] ?? '')) at--;
   const min = at - 4;
   while (at > min && /[ \t\u00a0\u3000]/.test(text[at - 1] ?? '')) at--;
   if (text[at - 1] === '*' && text[at - 2] === '*') at -= 2;

@@ -83,11 +83,11 @@ const FORMS: readonly NamedForm[] = [
     pattern:
       /(?:^|\n|\|)[ \t]{0,16}(?:\*\*|`)?([A-Za-z][\w.-]{1,40})(?:\*\*|`)?(?:[ \t]{1,40}\|[ \t]{1,40}(`)?|(?:[ ]{2,40}|\t)(?=\S{8,512}[ \t]{0,40}(?:\r?\n|$)))(?=\S{0,64}\d)(?=\S{0,64}[A-Za-z])/g,
   },
-  // The API key is VALUE
+  // The API key is VALUE, password for NAME changed to VALUE
   {
     needs: [' is', ' was', ' to'].map(neededText),
     pattern:
-      /(?<![\w-])((?:api |access |secret )?(?:password|passphrase|passcode|token|secret|key))(?: provided)? (?:is|was|to)(?: now)?:? {1,3}(["'`])?/gi,
+      /(?<![\w-])((?:api |access |secret )?(?:password|passphrase|passcode|token|secret|key))(?: (?:for|of) [\w.@-]{1,64})?(?: (?:provided|changed|set|reset))? (?:is|was|to)(?: now)?:? {1,3}(["'`])?/gi,
   },
 ];
 

@@ -40,6 +40,9 @@ describe('SC-1 a secret beside its user or its key', () => {
     `Access key ID,Secret access key\nAKIA${upper(16)},${mixed(40)}`,
     `| AKIA${upper(16)} | ${mixed(40)} |`,
     `DD-APPLICATION-KEY: ${mixed(40)}`,
+    `API_KEY+=${mixed(20)}`,
+    `The password for admin@host.test is: ${mixed(20)}`,
+    `Password changed to ${mixed(20)}`,
     "DB_PASSWORD='Correct Horse Battery Staple'",
   ];
   for (const text of beside)
@@ -62,6 +65,10 @@ describe('SC-1 what only resembles these stays', () => {
     'md-button-toggle-group-item',
     'api-gateway-production-eu-1',
     'pk_live_publishable',
+    'password reset to default',
+    'The token for step 3 is 12345',
+    'tokens+=12345678',
+    'The password for admin is not set',
     `https://hooks.zapier.com/docs`,
     'AKIAIOSFODNN7, three short words',
     "ERR_PASSWORD='Your password is wrong'",
