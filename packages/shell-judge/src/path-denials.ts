@@ -36,20 +36,42 @@ function trimmed(entry: string): string {
 
 function names(word: ShellWord, entry: string, exempt: readonly string[]): boolean {
   const path = word.value.replaceAll(/\/(?:\.?\/)+/g, '/');
-  for (let at = path.indexOf(entry); at >= 0; at = path.indexOf(entry, at + 1)) {
-    const before = path[at - 1] ?? '';
-    const after = path[at + entry.length] ?? '';
-    const isStart = entry.startsWith('/') ? !/[\w.~-]/.test(before) : !/[\w.-]/.test(before);
-    if (!isStart || /[\w.-]/.test(after)) continue;
-    const rest = `${path.slice(at)}/`;
-    const isExempt = exempt.some((each) => rest.startsWith(each)) && !path.split('/').includes('..');
-    if (!isExempt) return true;
-  }
+  if (isNamed(path, word, entry, exempt) || isNamed(withoutParents(path), word, entry, exempt)) return true;
   if (!word.isGlob && !word.text.includes('{')) return false;
   const last = entry.split('/').findLast((part) => part !== '') ?? entry;
   return path
     .split(/[/,{}]/)
     .some((part) => /[*?[]/.test(part) && globMayMatch(part, last) && !isPlainStar(part));
+}
+
+/** `/tmp/../data` is `/data`. */
+function withoutParents(path: string): string {
+  if (!path.includes('/..')) return path;
+  const kept: string[] = [];
+  for (const part of path.split('/')) {
+    const last = kept.at(-1);
+    if (part === '..' && last !== undefined && last !== '..' && (last !== '' || kept.length === 1)) {
+      if (last !== '') kept.pop();
+    } else kept.push(part);
+  }
+  return kept.join('/');
+}
+
+function isNamed(path: string, word: ShellWord, entry: string, exempt: readonly string[]): boolean {
+  for (let at = path.indexOf(entry); at >= 0; at = path.indexOf(entry, at + 1)) {
+    const before = path[at - 1] ?? '';
+    const after = path[at + entry.length] ?? '';
+    const isStart = entry.startsWith('/') ? !/[\w.~-]/.test(before) : !/[\w.-]/.test(before);
+    const isDefault = !word.isLiteral && path.slice(at - 2, at) === ':-';
+    if ((!isStart && !isDefault) || /[\w.-]/.test(after)) continue;
+    const rest = `${path.slice(at)}/`;
+    // The text of an unknown variable may lead out of the exempted folder.
+    const isKnown = word.isLiteral || !/[$`]/.test(path);
+    const isExempt =
+      isKnown && exempt.some((each) => rest.startsWith(each)) && !path.split('/').includes('..');
+    if (!isExempt) return true;
+  }
+  return false;
 }
 
 /** `*` alone never matches a name with a leading dot, and would deny everything for other names. */

@@ -202,6 +202,30 @@ describe('deny categories, with nobody to ask', () => {
       assert.equal(judgeCommand(command, { ...UNATTENDED, deniedPaths }).decision, expect, command);
   });
 
+  test('a denied path is found behind `..` and as a default, and an exemption holds for known names only', () => {
+    const deniedPaths = ['/data/', '.goclaw/', '!.goclaw/skills-store/', '!/data/skills-store/'];
+    const decide = (command: string) => judgeCommand(command, { ...UNATTENDED, deniedPaths }).decision;
+    for (const command of [
+      'cat /tmp/../data/x',
+      'cat /tmp/a/../../data',
+      'cat ${X:-/data/a}',
+      'cat "${1:-.goclaw/a}"',
+      'cat /data/skills-store/$X',
+      'cat "/data/skills-store/$(id)/x"',
+      'X=..; cat /data/skills-store/$X/config.json',
+      'tar cf a -C/data x',
+    ])
+      assert.equal(decide(command), 'deny', command);
+    for (const command of [
+      'cat /tmp/../database',
+      'cat x:-/data/y',
+      'X=a; cat /data/skills-store/$X/b',
+      'for f in a b; do cat /data/skills-store/$f; done',
+      'cat /data/skills-store/*/README.md',
+    ])
+      assert.equal(decide(command), 'allow', command);
+  });
+
   test('no switch opens a denied path', () => {
     const categoriesOff = ['denied_path', 'credential_access', 'dangerous_paths'];
     const rules = { ...UNATTENDED, deniedPaths: ['.state'], categoriesOff };
