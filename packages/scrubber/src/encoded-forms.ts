@@ -1,6 +1,6 @@
 /**
- * The encodings in which programs print a value: base64 (alone or inside other text), hex, form encoding; and those of
- * an address.
+ * The encodings in which programs print a value: base64 (alone, inside other text, or twice), hex, form encoding;
+ * and those of an address.
  */
 
 export interface EncodedForm {
@@ -12,6 +12,9 @@ export interface EncodedForm {
 /** Shorter parts of a code would match texts that have nothing to do with the value. */
 const MIN_CORE = 8;
 
+/** Offsets in a group of three bytes. */
+const LEADS = [0, 1, 2];
+
 /** The value itself comes first. */
 export function encodedForms(value: string): readonly EncodedForm[] {
   const bytes = Buffer.from(value);
@@ -22,10 +25,12 @@ export function encodedForms(value: string): readonly EncodedForm[] {
   // As a shell prints it that traces its commands.
   if (value.includes("'")) whole.push(value.replaceAll("'", "'\\''"));
   if (value.includes(' ')) whole.push(value.replaceAll(' ', '+'));
-  const cores = bytes.length < MIN_CORE ? [] : [0, 1, 2].map((lead) => core(bytes, lead));
+  const cores = bytes.length < MIN_CORE ? [] : LEADS.map((lead) => core(bytes, lead));
+  // Of the code of a code, the part that a line's end behind the value leaves as it is.
+  const twice = cores.slice(0, 1).flatMap((code) => LEADS.map((lead) => core(Buffer.from(code), lead)));
   return [
     ...whole.map((text) => ({ text, isCore: false })),
-    ...[...cores, ...cores.map(urlSafe)]
+    ...[...cores, ...cores.map(urlSafe), ...twice]
       .filter((text) => text.length >= MIN_CORE)
       .map((text) => ({ text, isCore: true })),
   ];

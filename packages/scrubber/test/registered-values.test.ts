@@ -37,6 +37,10 @@ const FORMS: Readonly<Record<string, string>> = {
   'in base64': bytes.toString('base64'),
   'in URL-safe base64': bytes.toString('base64url'),
   'in base64 with a line end': Buffer.from(`${VALUE}\n`).toString('base64'),
+  'in base64 of base64': Buffer.from(bytes.toString('base64')).toString('base64'),
+  'in base64 of base64 with line ends': Buffer.from(
+    `${Buffer.from(`${VALUE}\n`).toString('base64')}\n`,
+  ).toString('base64'),
   'in base64 broken over lines': bytes.toString('base64').replace(/(.{20})/g, '$1\n'),
   'in base64 broken over lines within JSON': JSON.stringify(
     bytes.toString('base64').replace(/(.{20})/g, '$1\n'),
@@ -68,7 +72,7 @@ describe('a registered value is found', () => {
       const scrubbed = scrubText(`before ${text} after`, values).text;
       assert.match(
         scrubbed,
-        /^before (v=|"{0,1}|\\?"){0,3}\[REDACTED\](Cg==|[^A-Za-z0-9]*) ?after$/,
+        /^before (v=|"{0,1}|\\?"){0,3}\[REDACTED\](Cg==|PT0K|[^A-Za-z0-9]*) ?after$/,
         scrubbed,
       );
     });
