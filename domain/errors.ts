@@ -78,6 +78,11 @@ export function limitReached(max: number, things: string): Failure {
   return new Failure('Conflict', `There are ${max} ${things}, which is the most; delete one first`);
 }
 
+/** A refusal of one field, such as `body/step`: callers read it in the text, and programs in `errors`. */
+export function fieldFailure(type: FailureType, pointer: string, message: string): Failure {
+  return new Failure(type, `${pointer}: ${message}`, { errors: [{ pointer, message }] });
+}
+
 /** The codes a model can act on (EX-4). */
 export const TOOL_ERROR_CODES = [
   'NotFound',

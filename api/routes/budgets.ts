@@ -11,7 +11,7 @@ import {
 } from '#store/budgets/budget-store.ts';
 import { findTeam } from '#store/teams/team-store.ts';
 import { MAX_BUDGETS } from '#domain/budget/budget.ts';
-import { Failure, limitReached } from '#domain/errors.ts';
+import { Failure, fieldFailure, limitReached } from '#domain/errors.ts';
 import { budgets, MAX_ACCOUNTS } from '#domain/resource/budgets.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { requireAgents } from '../require-agents.ts';
@@ -59,8 +59,7 @@ export function addRoutes(app: Api, { settings }: ApiDeps): void {
 }
 
 function noTeam(key: string): Failure {
-  const errors = [{ pointer: 'body/subject', message: `there is no team ${key}` }];
-  return new Failure('Unprocessable', `body/subject: there is no team ${key}`, { errors });
+  return fieldFailure('Unprocessable', 'body/subject', `there is no team ${key}`);
 }
 
 function showBudget({ subject, config, ...row }: BudgetRow) {

@@ -1,6 +1,6 @@
 /** Serves which models were used and what they cost, summed as the caller requests (DU-7). */
 import { readUsage } from '#store/budgets/usage-store.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { MAX_DAYS, usage } from '#domain/resource/usage.ts';
 import type { Api } from '../deps.ts';
 import { serveResource } from '../serve-resource.ts';
@@ -33,9 +33,7 @@ function daysOf(
 }
 
 function refused(message: string): Failure {
-  return new Failure('InvalidInput', `query/from: ${message}`, {
-    errors: [{ pointer: 'query/from', message }],
-  });
+  return fieldFailure('InvalidInput', 'query/from', message);
 }
 
 function dayOf(milliseconds: number): string {

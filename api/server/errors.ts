@@ -134,7 +134,7 @@ function ofMeantShape(issue: Issue): readonly Issue[] {
   if (meant.length !== 1) return [issue];
   return (meant[0] ?? []).flatMap(({ path, message, ...params }) =>
     ofMeantShape({
-      instancePath: [issue.instancePath, ...path].join('/'),
+      instancePath: [baseOf(issue), ...path].join('/'),
       keyword: String((params as Issue['params'])?.['code']),
       message,
       params,
@@ -142,10 +142,15 @@ function ofMeantShape(issue: Issue): readonly Issue[] {
   );
 }
 
+/** The library writes the whole value as a slash. */
+function baseOf({ instancePath }: Issue): string {
+  return instancePath === '/' ? '' : instancePath;
+}
+
 /** An unknown field is named itself, not the object that contains it. */
-function fieldsOf({ instancePath, params }: Issue): readonly string[] {
-  const base = instancePath === '/' ? '' : instancePath;
-  const unknown = params?.['keys'];
+function fieldsOf(issue: Issue): readonly string[] {
+  const base = baseOf(issue);
+  const unknown = issue.params?.['keys'];
   return Array.isArray(unknown) ? unknown.map((key) => `${base}/${String(key)}`) : [base];
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { Failure, limitReached } from '#domain/errors.ts';
+import { fieldFailure, limitReached } from '#domain/errors.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
 import { remoteAgents } from './resource.ts';
 import {
@@ -25,10 +25,7 @@ export function addRoutes(app: Api, { pool, policy }: ApiDeps): void {
     },
     async putRemoteAgent({ tenant, db, by, params: { name }, body }) {
       const verdict = judgeUrl(body.url, await tenantEgress(pool, policy.settings.egress, tenant));
-      if (verdict.decision === 'deny')
-        throw new Failure('Unprocessable', `url: ${verdict.reason}`, {
-          errors: [{ pointer: 'body/url', message: verdict.reason }],
-        });
+      if (verdict.decision === 'deny') throw fieldFailure('Unprocessable', 'body/url', verdict.reason);
       const { credential = null, ...fields } = body;
       const row = await putRemoteAgent(db, { id: randomUUID(), name, credential, ...fields }, by);
       if (!row) throw limitReached(MAX_REMOTE_AGENTS, 'remote agents');

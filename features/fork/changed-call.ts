@@ -1,6 +1,6 @@
 /** The answer of a recorded step with other arguments for one of its calls. */
 import { realArgs } from '#activities/tool-call/plan-calls.ts';
-import { Failure } from '#domain/errors.ts';
+import { fieldFailure } from '#domain/errors.ts';
 import { readRow, readRows } from '#store/postgres/statements.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Sealer } from '#store/seal.ts';
@@ -29,12 +29,13 @@ export async function changedCall(
     select c.turn_id as turn, c.step, m.text from tool_calls c
     left join messages m on m.tenant_id = c.tenant_id and m.turn_id = c.turn_id and m.step = c.step and m.role = 'assistant'
     where c.tenant_id = ${db} and c.id = ${id} and c.session_key = ${session}`;
-  if (!at) throw new Failure('NotFound', `call/id: there is no call ${id} in the session ${session}`);
+  if (!at) throw fieldFailure('NotFound', 'body/call/id', `there is no call ${id} in the session ${session}`);
   const { turn, step, text } = at;
   if ((named.turn ?? turn) !== turn || (named.step ?? step) !== step)
-    throw new Failure(
+    throw fieldFailure(
       'InvalidInput',
-      `call/id: the call ${id} is of step ${step} of the turn ${turn}; leave out turn_id and step, or name these`,
+      'body/call/id',
+      `the call ${id} is of step ${step} of the turn ${turn}; leave out turn_id and step, or name these`,
     );
   const calls = await readRows<StepCall>(db)`
     select c.id, c.tool, c.args, translate(encode(c.args_sealed, 'base64'), E'\\n', '') as sealed from tool_calls c

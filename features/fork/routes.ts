@@ -10,7 +10,7 @@ import { type Caller, requireScope } from '#api/server/auth.ts';
 import { stemOf } from '#api/server/idempotency.ts';
 import { readTimePage } from '#api/server/pages.ts';
 import { refuseSecretIds } from '#api/server/refuse-secrets.ts';
-import { Failure, isFailureType } from '#domain/errors.ts';
+import { Failure, fieldFailure, isFailureType } from '#domain/errors.ts';
 import { findAgent } from '#store/agent-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
@@ -136,9 +136,9 @@ async function readInput(
   scrubber: Pick<Scrubber, 'text'>,
 ): Promise<{ readonly point: RequestedPoint; readonly input: ForkInput }> {
   const message = words === undefined ? {} : { message: scrubber.text(words) };
-  if (answer && call) throw new Failure('InvalidInput', 'answer, call: give one of the two, not both');
+  if (answer && call) throw fieldFailure('InvalidInput', 'body/call', 'give this or answer, not both');
   if (answer && step === undefined)
-    throw new Failure('InvalidInput', 'step: an answer is given for a step; name it');
+    throw fieldFailure('InvalidInput', 'body/step', 'an answer is given for a step; name it');
   if (call) {
     const { point, answer: changed } = await changedCall(db, secrets.sealer, session, call, { turn, step });
     return { point, input: { ...message, answer: changed } };

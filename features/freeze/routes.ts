@@ -4,7 +4,7 @@ import type { Api } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { readCreatedPage } from '#api/server/pages.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { freezes, MAX_FREEZES } from './resource.ts';
 import { type FreezeRow, hasRevision, insertFreeze, liftFreeze, listFreezes } from './store.ts';
 
@@ -33,10 +33,7 @@ export function addRoutes(app: Api): void {
 
 /** Such a freeze would hold nothing back, although somebody relies on it. */
 function unknownRevision(agent: string, revision: number): Failure {
-  const message = `${agent} has no revision ${revision}`;
-  return new Failure('Unprocessable', `body/revision: ${message}`, {
-    errors: [{ pointer: 'body/revision', message }],
-  });
+  return fieldFailure('Unprocessable', 'body/revision', `${agent} has no revision ${revision}`);
 }
 
 function show({ created_at, created_text: _text, lifted_at, tools, ...row }: FreezeRow) {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { alwaysWords } from '#domain/approval/approval.ts';
 import type { RecordedTerms } from '#domain/approval/approval-terms.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { approvalIdOf } from '#domain/ids.ts';
 import { storableText } from '#domain/text/storable-text.ts';
 import { guardedCall } from '#activities/approvals/settle-guarded-call.ts';
@@ -78,14 +78,16 @@ export async function beginCall(
 
 function refuseRequest(deps: ApiDeps, { tool, args }: BeginRequest): void {
   if (JSON.stringify(args).length > MAX_ARGUMENTS)
-    throw new Failure(
+    throw fieldFailure(
       'InvalidInput',
-      `args: have more than ${MAX_ARGUMENTS} characters; pass the guard fewer of them`,
+      'body/args',
+      `have more than ${MAX_ARGUMENTS} characters; pass the guard fewer of them`,
     );
   if (deps.tools.isNative(tool))
-    throw new Failure(
+    throw fieldFailure(
       'Unprocessable',
-      `tool: ${tool} is a tool of TempoClaw; give the activity another name for rules`,
+      'body/tool',
+      `${tool} is a tool of TempoClaw; give the activity another name for rules`,
     );
 }
 
@@ -102,7 +104,7 @@ async function judge(
 ): Promise<Verdict> {
   await requireAgents(db, [['body/agent', key]]);
   const agent = await findAgent(db, key);
-  if (!agent) throw new Failure('Unprocessable', `agent: there is no agent ${key}`);
+  if (!agent) throw fieldFailure('Unprocessable', 'body/agent', `there is no agent ${key}`);
   return deps.rules.judge({
     agent: agent.config,
     tenant_policy: await findTenantPolicy(db),

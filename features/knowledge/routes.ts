@@ -1,6 +1,6 @@
 /** Serves the knowledge graph from its rows; each correction is in the name of a user who may make it. */
 import { startIndexing } from '#features/memory/index.ts';
-import { Failure } from '#domain/errors.ts';
+import { fieldFailure } from '#domain/errors.ts';
 import { knowledgeEntities, knowledgeRelations } from './resource.ts';
 import {
   changeEntity,
@@ -53,14 +53,18 @@ export function addRoutes(app: Api, { pool, secrets, temporal }: ApiDeps): void 
         const scope = await ownerOf(caller, entityOf(caller, id));
         if (!scope) return undefined;
         if (id === into || !(await mergeEntities(pool, scope, id, into, by)))
-          throw new Failure('Unprocessable', `into: ${into} is no other entity of the same agent and user`);
+          throw fieldFailure(
+            'Unprocessable',
+            'body/into',
+            `${into} is no other entity of the same agent and user`,
+          );
         return entityOf(caller, into);
       },
       async splitKnowledgeEntity({ caller, by, params: { id }, body: { entity } }) {
         const scope = await ownerOf(caller, entityOf(caller, id));
         if (!scope) return undefined;
         if (!(await splitEntity(pool, scope, id, entity, by)))
-          throw new Failure('Unprocessable', `entity: ${entity} was not merged into ${id}`);
+          throw fieldFailure('Unprocessable', 'body/entity', `${entity} was not merged into ${id}`);
         await startIndexing(temporal, scope);
         return entityOf(caller, entity);
       },

@@ -2,7 +2,7 @@
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { type Caller, requireOwnUser } from '#api/server/auth.ts';
 import { serveResource } from '#api/serve-resource.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { waitingLogins } from '#store/approvals/approval-logins.ts';
 import { forTenant, type TenantDb } from '#store/postgres/tenant-db.ts';
 import { endLogins } from '#temporal/end-logins.ts';
@@ -38,7 +38,7 @@ export function addRoutes(app: Api, { pool, secrets: { sealer }, temporal }: Api
         const missing = names.find((one) => !Object.hasOwn(env, one));
         const other = Object.keys(env).find((one) => !names.includes(one));
         if (missing !== undefined || other !== undefined)
-          throw new Failure('Unprocessable', `body/env: ${name} takes just ${names.join(', ')}`);
+          throw fieldFailure('Unprocessable', 'body/env', `${name} takes just ${names.join(', ')}`);
         const sealed = sealer.seal(JSON.stringify(env), userCredentialsPlace(tenant, name, user));
         if (!(await putUserCredentials(db, { name, user, sealed, keyId: sealer.keyId })))
           throw new Failure('Conflict', `Nothing was kept: ${name} is gone, or too many users have theirs`);
@@ -57,7 +57,7 @@ export function addRoutes(app: Api, { pool, secrets: { sealer }, temporal }: Api
 /** Whose credentials the caller may change. @throws Failure Forbidden, Unprocessable */
 function userOf(caller: Caller, named: string | undefined): string {
   const user = named ?? caller.user;
-  if (user === null) throw new Failure('Unprocessable', 'query/user: say whose; the key has no user');
+  if (user === null) throw fieldFailure('Unprocessable', 'query/user', 'say whose; the key has no user');
   requireOwnUser(caller, user, 'credentials');
   return user;
 }

@@ -11,7 +11,7 @@ import {
   secureCliPlace,
   type SecureCliRow,
 } from './store.ts';
-import { Failure, limitReached } from '#domain/errors.ts';
+import { Failure, fieldFailure, limitReached } from '#domain/errors.ts';
 import { type secureCliPutSchema, secureClis } from './resource.ts';
 import { SECURE_CLI_PRESETS, type SecureCliPreset } from './rules/presets.ts';
 import type { SecureCli } from './rules/secure-cli.ts';
@@ -122,9 +122,10 @@ function variablesOf(
 function checkVariables(variables: readonly CliVariable[], preset: SecureCliPreset | undefined): void {
   const names = variables.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Failure('Unprocessable', `env names ${twice} twice`);
+  if (twice !== undefined) throw fieldFailure('Unprocessable', 'body/env', `names ${twice} twice`);
   const missing = preset?.env.find(({ name, optional }) => !optional && !names.includes(name));
-  if (missing) throw new Failure('Unprocessable', `env: this preset needs ${missing.name} (${missing.kind})`);
+  if (missing)
+    throw fieldFailure('Unprocessable', 'body/env', `this preset needs ${missing.name} (${missing.kind})`);
 }
 
 /** For sealing again, or to list names; values go nowhere else. */

@@ -8,7 +8,7 @@ import { serveResource } from '#api/serve-resource.ts';
 import type { Caller } from '#api/server/auth.ts';
 import { submitMessage } from '#api/submit-message.ts';
 import { hasEnded, waitForTurn } from '#api/turn-wait.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { turnIdOf } from '#domain/ids.ts';
 import type { Redirect, Tool } from '#policy/define-tool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -129,9 +129,9 @@ function choose(
 ): readonly Chosen[] {
   for (const id of requested ?? []) {
     const found = plan.find(({ call }) => call.id === id);
-    if (!found) throw new Failure('InvalidInput', `calls: ${id} is no call of this turn`);
+    if (!found) throw fieldFailure('InvalidInput', 'body/calls', `${id} is no call of this turn`);
     if (found.action === 'unknown' || found.action === 'irreversible')
-      throw new Failure('InvalidInput', `calls: ${id} cannot be reversed: ${found.reason}`);
+      throw fieldFailure('InvalidInput', 'body/calls', `${id} cannot be reversed: ${found.reason}`);
   }
   return plan
     .flatMap(({ call, action, by }) => (action === 'reverse' && by ? [{ id: call.id, by }] : []))

@@ -2,7 +2,7 @@
 import { HAS_DUE } from './store/delivery-queue-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mailAddressOf } from './contract.ts';
-import { Failure, limitReached } from '#domain/errors.ts';
+import { Failure, fieldFailure, limitReached } from '#domain/errors.ts';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import { webhooks } from './resource.ts';
 import { MAX_WEBHOOKS } from './contract.ts';
@@ -138,8 +138,7 @@ async function refuseTarget(
   { url, events, user_id: user }: Pick<WebhookRow, 'url' | 'events' | 'user_id'>,
 ): Promise<void> {
   const refuse = (field: string, message: string): never => {
-    const errors = [{ pointer: `body/${field}`, message }];
-    throw new Failure('Unprocessable', `body/${field}: ${message}`, { errors });
+    throw fieldFailure('Unprocessable', `body/${field}`, message);
   };
   if (mailAddressOf(url) !== undefined) {
     const other = events.find((kind) => !kind.startsWith('approval.'));

@@ -43,6 +43,15 @@ const notes = defineResource(
       body: z.object({ copies: z.int().default(1) }),
       answer: z.object({ printed: z.int() }),
     }),
+    shareNote: action('share')({
+      scope: 'run',
+      summary: 'Share',
+      body: z.union([
+        z.strictObject({ to: z.object({ name: z.string() }) }),
+        z.strictObject({ hours: z.int() }),
+      ]),
+      answer: z.object({}),
+    }),
   }),
 );
 
@@ -74,6 +83,7 @@ function handlersOf(rows: Map<string, string>): Handlers<typeof notes.operations
       sent: `${tenant} ${by}: ${params.note} to ${body.to}`.length,
     }),
     printNote: async ({ body }) => ({ printed: body.copies }),
+    shareNote: async () => ({}),
   };
 }
 
@@ -154,6 +164,13 @@ describe('IN-1 the routes of a definition', () => {
     ]);
   });
 
+  it('of a body with several shapes, the field that is wrong in the meant one is named by its path', async () => {
+    const share = async (body: object) =>
+      (await ask('POST', '/v1/notes/first/share', body)).json().errors[0].pointer;
+    assert.equal(await share({ hours: 'two' }), 'body/hours');
+    assert.equal(await share({ to: { name: 5 } }), 'body/to/name');
+  });
+
   it('what is not there and what cannot be a key get one 404, whatever is wrong with the body', async () => {
     for (const name of ['none', 'no%20name', '%00'])
       for (const answer of [
@@ -175,6 +192,7 @@ describe('IN-1 the routes of a definition', () => {
       '/v1/notes/{note}',
       '/v1/notes/{note}/print',
       '/v1/notes/{note}/send',
+      '/v1/notes/{note}/share',
     ]);
     const send = paths['/v1/notes/{note}/send']?.['post'];
     assert.equal(send?.['operationId'], 'sendNote');

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CANVAS_FRAME, CANVAS_FRAME_POLICY, CANVAS_LIMITS } from '../contract.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { OUTSIDE_MESSAGE } from '#domain/policy/used-tools.ts';
 import { canvasLinks } from '../resource.ts';
@@ -98,7 +98,7 @@ function addEvents(app: Api, deps: ApiDeps): void {
       const { tenant, session } = await linkOf(deps, request);
       const text = JSON.stringify(request.body.data);
       if (text.length > CANVAS_LIMITS.event)
-        throw new Failure('InvalidInput', `data: has more than ${CANVAS_LIMITS.event} characters`);
+        throw fieldFailure('InvalidInput', 'body/data', `has more than ${CANVAS_LIMITS.event} characters`);
       const caller = callerOf(request);
       const { receipt } = await submitMessage(deps, tenant, {
         ...idOf(undefined),
@@ -139,6 +139,9 @@ async function linkOf(deps: ApiDeps, request: FastifyRequest): Promise<CanvasLin
 }
 
 function notOf(user: string | null): Failure {
-  const message = `the session is not one of ${user}, who would see nothing`;
-  return new Failure('Unprocessable', `user: ${message}`, { errors: [{ pointer: 'body/user', message }] });
+  return fieldFailure(
+    'Unprocessable',
+    'body/user',
+    `the session is not one of ${user}, who would see nothing`,
+  );
 }

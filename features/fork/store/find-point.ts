@@ -1,5 +1,5 @@
 /** Finds the place in a session's transcript at which it is forked, or says why it cannot be forked there. */
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import type { MessageContext, TurnStatus } from '#domain/turn/turn.ts';
 import { readRow } from '#store/postgres/statements.ts';
 import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
@@ -102,9 +102,9 @@ async function placeInTurn(
       (select max(m.position) from messages m where m.tenant_id = t.tenant_id and m.turn_id = t.id) as last
     from turns t where t.tenant_id = ${db} and t.id = ${id}`;
   if (row?.session !== session)
-    throw new Failure('NotFound', `turn_id: there is no turn ${id} in the session ${session}`);
+    throw fieldFailure('NotFound', 'body/turn_id', `there is no turn ${id} in the session ${session}`);
   if (!row.started || row.last === null)
-    throw new Failure('Unprocessable', `turn_id: the turn ${id} has not begun, so it has no steps`);
+    throw fieldFailure('Unprocessable', 'body/turn_id', `the turn ${id} has not begun, so it has no steps`);
   const turn = { id, context: row.context };
   if (step === undefined) {
     if (!row.ended)
@@ -121,20 +121,23 @@ async function placeInTurn(
 
 function refuseStep(id: string, step: number, { status, invoked, steps, running }: TurnRow): void {
   if (invoked)
-    throw new Failure(
+    throw fieldFailure(
       'Unprocessable',
-      `step: the turn ${id} is a call over the API, and no model has steps in it`,
+      'body/step',
+      `the turn ${id} is a call over the API, and no model has steps in it`,
     );
   const last = status === 'completed' ? steps : steps + 1;
   if (step > last)
-    throw new Failure(
+    throw fieldFailure(
       'Unprocessable',
-      `step: the turn ${id} has the steps 1 to ${last}; there is no step ${step}`,
+      'body/step',
+      `the turn ${id} has the steps 1 to ${last}; there is no step ${step}`,
     );
   if (running !== null && running < step)
-    throw new Failure(
+    throw fieldFailure(
       'Conflict',
-      `step: the calls of step ${running} of the turn ${id} have not ended; fork at step ${running} or before, or wait`,
+      'body/step',
+      `the calls of step ${running} of the turn ${id} have not ended; fork at step ${running} or before, or wait`,
     );
 }
 

@@ -20,20 +20,27 @@ describe('DU-6 forks that are refused or repeated', () => {
 
   const post = (session: string, body: object, options: object = {}) =>
     stack.ask('POST', `/v1/sessions/${session}/forks`, { body, ...options });
-  const refused = async (session: string, body: object, status: number, words: RegExp): Promise<void> => {
+  const refused = async (session: string, body: object, status: number, words: RegExp, field?: string) => {
     const answer = await post(session, body);
     assert.equal(answer.status, status, JSON.stringify(answer.body));
     assert.match(answer.body.detail, words);
+    assert.equal(answer.body.errors?.[0].pointer, field && `body/${field}`);
   };
 
   it('names what is wrong with a request, and what to do', async () => {
     const { turn_id: turn } = await forker.send('wrong', [write('a.txt', 'a'), 'Done.']);
     await refused('nobody', {}, 404, /no session/);
-    await refused('wrong', { turn_id: 'turn_unknown' }, 404, /no turn turn_unknown/);
-    await refused('wrong', { step: 3 }, 422, /steps 1 to 2/);
-    await refused('wrong', { answer: { text: 'x' } }, 400, /name it/);
-    await refused('wrong', { call: { id: 'call_unknown', args: {} } }, 404, /no call call_unknown/);
-    await refused('wrong', { step: 1, agent: 'nobody' }, 422, /no agent nobody/);
+    await refused('wrong', { turn_id: 'turn_unknown' }, 404, /no turn turn_unknown/, 'turn_id');
+    await refused('wrong', { step: 3 }, 422, /steps 1 to 2/, 'step');
+    await refused('wrong', { answer: { text: 'x' } }, 400, /name it/, 'step');
+    await refused(
+      'wrong',
+      { call: { id: 'call_unknown', args: {} } },
+      404,
+      /no call call_unknown/,
+      'call/id',
+    );
+    await refused('wrong', { step: 1, agent: 'nobody' }, 422, /no agent nobody/, 'agent');
     await refused('wrong', { turn_id: turn, key: 'wrong' }, 409, /choose another key/);
     const { body: script } = await stack.ask('POST', '/v1/replays', {
       body: { mode: 'script', script: { agent: 'free', tools: {} } },
@@ -50,7 +57,7 @@ describe('DU-6 forks that are refused or repeated', () => {
       (await stack.ask('GET', `/v1/turns/${turn}`)).body.status === 'waiting_approval' ? true : undefined,
     );
     await refused('running', {}, 409, /has not ended: name one of its steps/);
-    await refused('running', { step: 3 }, 409, /calls of step 2 .* have not ended/);
+    await refused('running', { step: 3 }, 409, /calls of step 2 .* have not ended/, 'step');
     const fork = await forker.fork('running', { step: 2, answer: { text: 'Not that.' } });
     assert.equal((await forker.ended(fork.turn_id)).text, 'Not that.');
     // The fork asks for itself: a decision about the original is none about it.

@@ -3,7 +3,7 @@
  * redirects.
  */
 import type { FastifyRequest } from 'fastify';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { MCP_LOGIN_PATHS, mcpClientId, mcpClientMetadata, mcpRedirectUrl } from '../contract/mcp-login.ts';
 import { mcpCredentials } from '../resource/mcp-credentials.ts';
 import {
@@ -159,7 +159,7 @@ function ownerOf(caller: Caller, { id, config }: McpServerRow, named: string | u
     return { tenant, server: id, user: '' };
   }
   const user = named ?? caller.user;
-  if (user === null) throw new Failure('Unprocessable', 'query/user: say whose; the key has no user');
+  if (user === null) throw fieldFailure('Unprocessable', 'query/user', 'say whose; the key has no user');
   requireOwnUser(caller, user, 'credentials');
   return { tenant, server: id, user };
 }

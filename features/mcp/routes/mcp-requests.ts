@@ -1,7 +1,7 @@
 /** Serves requests for access to MCP servers from their rows. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { mcpRequests } from '../resource/mcp-requests.ts';
 import type { mcpRequestCreateSchema } from '../schema/mcp-server.ts';
 import {
@@ -86,9 +86,10 @@ async function subjectOf(
 ): Promise<string> {
   const found = scope === 'user' ? userOf(caller, subject) : subject;
   if (found === undefined)
-    throw new Failure(
+    throw fieldFailure(
       'Unprocessable',
-      `body/subject: say which ${scope}${scope === 'user' ? '; the key has none' : ''}`,
+      'body/subject',
+      `say which ${scope}${scope === 'user' ? '; the key has none' : ''}`,
     );
   if (scope === 'agent') await requireAgents(forTenant(pool, caller.tenant), [['body/subject', found]]);
   return found;

@@ -1,6 +1,6 @@
 /** Serves heartbeats, which are schedules with a kind of their own. */
 import { randomUUID } from 'node:crypto';
-import { Failure } from '#domain/errors.ts';
+import { fieldFailure } from '#domain/errors.ts';
 import { HEARTBEAT_DEFAULTS, HEARTBEAT_LIMITS } from '../contract/heartbeat.ts';
 import { heartbeats } from '../resource/heartbeats.ts';
 import { scheduleIdOf } from '../contract/schedule.ts';
@@ -59,7 +59,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings, models 
       const session = body.session && (await findSession(db, body.session));
       // Another user's session does not count; the beats of the agent or another user would be refused there.
       if (session && (session.user_id !== user || session.agent_key !== agent))
-        throw new Failure('Unprocessable', `session: ${session.key} is another agent’s or user’s`);
+        throw fieldFailure('Unprocessable', 'body/session', `${session.key} is another agent’s or user’s`);
       const stem = stemOf(request, caller, 'heartbeat') ?? randomUUID();
       const maker = { tenant, agent, user, by, rights: rightsOf(caller), stem };
       return show(tenant, await setHeartbeat({ pool, schedules, models }, maker, body));
