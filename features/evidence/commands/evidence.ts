@@ -52,6 +52,9 @@ async function verify(file: string, { json = false, anchor, key }: VerifyOptions
     file,
     Promise.race([verifyEvidence(lines, { anchors, key }), failureOf(input)]),
   );
+  // A file of others' heads, or an empty one, would look as if it had agreed.
+  if (anchor !== undefined && verdict.ok && verdict.anchored === 0)
+    throw new CliError(`${anchor} has no head of ${verdict.tenant}; nothing could be compared with it.`);
   if (json) printJson(out, verdict);
   else print(out, verdict);
   if (!verdict.ok) process.exitCode = 1;
