@@ -5,7 +5,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, traceparent, x-namespace, x-request-id';
 const ANSWER_HEADERS =
-  'x-request-id, retry-after, etag, location, content-location, idempotent-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
+  'x-request-id, retry-after, etag, location, content-location, content-disposition, idempotent-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
 
 /** Keys travel in a header that the page sets itself, so credentials mode is never needed. */
 export function allowOrigins(app: Api, origins: readonly string[]): void {

@@ -71,6 +71,13 @@ class Http:
         with self._open(request, headers, httpx.Timeout(timeout)) as response:
             body = _read(response, self._max_bytes, until)
             kind = response.headers.get("content-type", "")
+            is_file = "content-disposition" in response.headers
+        # A file is what it is, whatever its type says of its contents.
+        if is_file:
+            return body
+        # The API answers no requests of programs with pages: this one is of something in front of it, or elsewhere.
+        if kind.startswith("text/html"):
+            raise TempoClawError("InvalidAnswer", "The answer is a page of HTML", status=response.status_code)
         if not body:
             return None
         if "json" in kind:

@@ -54,7 +54,8 @@ describe('R11 pages of the origins that the settings name', () => {
 
   it('may read the names of versions and requests', async () => {
     const exposed = listOf(await ask('GET', '/v1/me', { origin: ORIGIN }), 'expose-headers');
-    for (const name of ['etag', 'x-request-id', 'retry-after']) assert.ok(exposed.includes(name), name);
+    for (const name of ['etag', 'x-request-id', 'retry-after', 'content-disposition'])
+      assert.ok(exposed.includes(name), name);
   });
 
   it('are not pages of other origins', async () => {

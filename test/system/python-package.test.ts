@@ -211,6 +211,7 @@ result.append(ids)`,
   for (const [name, head, body, code] of [
     ['no JSON', { 'content-type': 'application/json' }, '{"a":', 'InvalidAnswer'],
     ['too large', { 'content-type': 'application/json' }, '['.repeat(5_000), 'TooLargeAnswer'],
+    ['a page of HTML', { 'content-type': 'text/html' }, '<h1>Log in</h1>', 'InvalidAnswer'],
     ['a redirect', { location: 'http://127.0.0.1:9/' }, '', 'Http307'],
   ] as const)
     it(`takes an answer that is ${name} as an error`, async (t) => {
@@ -224,6 +225,14 @@ except TempoClawError as error:
     result = error.code`;
       assert.equal(await program('hostile', work, url), code);
     });
+
+  it('takes a file as its bytes, whatever type it has', async (t) => {
+    const head = { 'content-type': 'application/json', 'content-disposition': 'attachment' };
+    const { url } = await serve(t, (_, response) => response.writeHead(200, head).end('{"cut'));
+    const work = `
+result = Client(client_url).request("GET /v1/artifacts/{id}", params={"id": "a"}).hex()`;
+    assert.equal(await program('file', work, url), Buffer.from('{"cut').toString('hex'));
+  });
 });
 
 /** `answer` gets the number of the request, from 0. */

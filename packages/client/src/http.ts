@@ -189,6 +189,11 @@ async function readBytes(response: Response, limit: number): Promise<Uint8Array<
 function parse(response: Response, bytes: Uint8Array<ArrayBuffer>): unknown {
   const type = response.headers.get('content-type') ?? '';
   if (bytes.length === 0 && type === '') return undefined;
+  // A file is what it is, whatever its type says of its contents.
+  if (response.headers.has('content-disposition')) return new Blob([bytes], { type });
+  // The API answers no requests of programs with pages: this one is of something in front of it, or elsewhere.
+  if (type.startsWith('text/html'))
+    throw new TempoClawError('InvalidAnswer', 'The answer is a page of HTML', { status: response.status });
   if (type.startsWith('text/')) return new TextDecoder().decode(bytes);
   if (!type.startsWith('application/json')) return new Blob([bytes], { type });
   try {

@@ -106,12 +106,26 @@ test('an address that never answered is asked once', async () => {
 
 for (const [name, head, body, code] of [
   ['JSON that is none', { 'content-type': 'application/json' }, '{"a":', 'InvalidAnswer'],
+  ['a page of HTML', { 'content-type': 'text/html; charset=utf-8' }, '<h1>Log in</h1>', 'InvalidAnswer'],
   ['an answer without an end', { 'content-type': 'application/json' }, '['.repeat(5_000), 'TooLargeAnswer'],
 ] as const)
   test(`${name} is an error`, async (t) => {
     const { url } = await serve(t, (_, reply) => reply.raw(200, head, body));
     const error = await failure(createClient({ url, maxBytes: 1_000 }).request('GET /v1/me'));
     assert.equal(error.code, code);
+  });
+
+for (const [type, body] of [
+  ['text/plain', 'a note'],
+  ['application/json', '{"a":1}'],
+  ['application/json', '{"cut'],
+] as const)
+  test(`a file of ${type} is a Blob with its bytes: ${body}`, async (t) => {
+    const head = { 'content-type': type, 'content-disposition': 'attachment' };
+    const { url } = await serve(t, (_, reply) => reply.raw(200, head, body));
+    const file = await createClient({ url }).request('GET /v1/artifacts/{id}', { params: { id: 'a' } });
+    assert.ok(file instanceof Blob);
+    assert.deepEqual([file.type, await file.text()], [type, body]);
   });
 
 for (const [name, body, code, message] of [
