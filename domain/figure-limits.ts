@@ -34,14 +34,15 @@ const LIMIT = /^([a-z_]{1,40})>(\+?)(\d{1,9}(?:\.\d{1,6})?)(%?)$/;
 export function readLimits(text: string, figures: readonly string[]): readonly FigureLimit[] {
   const parts = text.split(/\s+or\s+/, MAX_LIMITS + 1);
   if (parts.length > MAX_LIMITS) throw new Error(`at most ${MAX_LIMITS} limits`);
-  return parts.map((part) => readLimit(part.replaceAll(/\s+/g, ''), figures));
+  return parts.map((part) => readLimit(part.trim(), figures));
 }
 
-function readLimit(text: string, figures: readonly string[]): FigureLimit {
+function readLimit(written: string, figures: readonly string[]): FigureLimit {
+  const text = written.replaceAll(/\s+/g, '');
   const [, figure = '', rise, over, percent] = LIMIT.exec(text) ?? [];
   if (!figures.includes(figure))
     throw new Error(
-      `"${text}" is no limit: write FIGURE>N, FIGURE>N%, FIGURE>+N or FIGURE>+N%, with ${figures.join(', ')}`,
+      `"${written}" is no limit: write FIGURE>N, FIGURE>N%, FIGURE>+N or FIGURE>+N%, or several with "or" between them; FIGURE is ${figures.join(', ')}`,
     );
   const kind = rise ? (percent ? 'riseShare' : 'rise') : percent ? 'share' : 'count';
   return { figure, kind, over: Number(over), text };

@@ -1,10 +1,28 @@
 /** Recordings as files: JSON, so that a change of one can be read in git. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
 import { isNestedDeeper } from '#domain/nesting.ts';
 import { MAX_RECORDING_BYTES, type Recording, recordingSchema } from './schema.ts';
 
 const MAX_DEPTH = 100;
+const ENDING = '.rec';
+
+/** Two sessions never have the same name. */
+export function recordingName(session: string): string {
+  return `${encodeURIComponent(session)}${ENDING}`;
+}
+
+/** A folder stands for the recordings in it, as `record --agent` writes them. @throws CliError InvalidRecording */
+export function recordingFiles(paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+    const names = readdirSync(path).filter((name) => name.endsWith(ENDING));
+    if (names.length === 0)
+      throw new CliError(`${path} has no recordings (NAME${ENDING})`, { code: 'InvalidRecording' });
+    return names.toSorted().map((name) => join(path, name));
+  });
+}
 
 /** @throws CliError InvalidRecording */
 export function readRecordingFile(path: string): Recording {

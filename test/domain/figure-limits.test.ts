@@ -42,6 +42,10 @@ describe('DU-6, DU-10 limits on figures', () => {
         /is no limit: write FIGURE>N.*cost, denied, failed/,
         text,
       );
+    assert.throws(
+      () => readLimits('cost>1 and denied>0', FIGURES),
+      /^Error: "cost>1 and denied>0" is no limit: .* or several with "or" between them/,
+    );
     assert.throws(() => readLimits(Array(21).fill('cost>1').join(' or '), FIGURES), /at most 20 limits/);
   });
 

@@ -12,7 +12,7 @@ import { type ApiOptions, type CommandContext, createContext, wholeNumber } from
 import { printJson, printText } from '#cli/output.ts';
 import { printable } from '#cli/text.ts';
 import { sessions as resource } from '#domain/resource/sessions.ts';
-import { recordingText, writeRecordingFile } from '../recording-file.ts';
+import { recordingName, recordingText, writeRecordingFile } from '../recording-file.ts';
 import { replays } from '../resource.ts';
 import { runReplay } from '../run-replay.ts';
 import type { RecordedTurn, Recording } from '../schema.ts';
@@ -81,7 +81,7 @@ async function recordDataset(
     try {
       const found = await call(client, replays.operations.getRecording, { params: { key } });
       if (outcome !== undefined && !found.turns.some(({ status }) => status === outcome)) continue;
-      const file = join(folder, `${key.replaceAll(/[^\w.-]/g, '_')}.rec`);
+      const file = join(folder, recordingName(key));
       writeRecordingFile(file, await recordSession(client, key));
       files.push(file);
       if (!json) out.line(file);
@@ -91,6 +91,8 @@ async function recordDataset(
     }
   }
   if (json) printJson(out, { data: files });
+  else if (files.length === 0)
+    err.line(`No session of ${agent} was recorded; --since and --outcome choose them.`);
 }
 
 /** Keys of sessions that changed since then, newest first. */

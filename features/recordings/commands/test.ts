@@ -8,7 +8,7 @@ import { printJson } from '#cli/output.ts';
 import { printable } from '#cli/text.ts';
 import { isProject, openFolder } from '#features/projects/index.ts';
 import { junitOf } from '../junit.ts';
-import { readRecordingFile, writeRecordingFile } from '../recording-file.ts';
+import { readRecordingFile, recordingFiles, writeRecordingFile } from '../recording-file.ts';
 import { runReplay } from '../run-replay.ts';
 import type { Difference, ReplayMode } from '../schema.ts';
 
@@ -32,7 +32,7 @@ interface Result {
 
 export function register(test: Command): void {
   test
-    .argument('<files...>', 'recordings')
+    .argument('<files...>', 'recordings, or folders of them')
     .option('--update', 'accept what differs: write what the models are asked now into the files')
     .option('--live', 'let the models answer themselves, and compare the calls they make')
     .option('--junit <file>', 'write the results there as JUnit XML')
@@ -41,7 +41,7 @@ export function register(test: Command): void {
 
 async function run(files: readonly string[], options: TestOptions): Promise<void> {
   const mode = modeOf(options);
-  const paths = files.map((file) => resolve(file));
+  const paths = recordingFiles(files.map((file) => resolve(file)));
   // In a folder of agents the agents as its files say are tested.
   const { context, end } = isProject(process.cwd())
     ? await openFolder(options)

@@ -10,7 +10,7 @@ import { interruptTwice } from '#cli/interrupt.ts';
 import { printJson } from '#cli/output.ts';
 import { printable } from '#cli/text.ts';
 import { agentFlags } from '#domain/resource/agents.ts';
-import { readRecordingFile } from '../recording-file.ts';
+import { readRecordingFile, recordingFiles } from '../recording-file.ts';
 import { replays } from '../resource.ts';
 import type { RecordedTurn, Recording, WhatIf } from '../schema.ts';
 import { checkLimits, readGate } from '../what-if/gate.ts';
@@ -43,7 +43,7 @@ interface WhatIfOptions extends ApiOptions {
 
 export function register(command: Command): void {
   command
-    .argument('[files...]', 'recordings; else the sessions of --agent')
+    .argument('[files...]', 'recordings, or folders of them; else the sessions of --agent')
     .option('--agent <key>', 'its sessions, newest first')
     .option('--since <time>', 'only those that changed since then: 7d (the default), 12h, 30m', readSince)
     .addOption(new Option('--outcome <outcome>', 'only those with a turn that ended so').choices(OUTCOMES))
@@ -62,7 +62,8 @@ export function register(command: Command): void {
 
 async function run(files: readonly string[], options: WhatIfOptions): Promise<void> {
   const context = createContext(options);
-  const { agent, sources } = files.length > 0 ? ofFiles(files, options) : await ofAgent(context, options);
+  const { agent, sources } =
+    files.length > 0 ? ofFiles(recordingFiles(files), options) : await ofAgent(context, options);
   const change = await readChange(context.client, agent, {
     ...options,
     agent: readFlags(AGENT_OPTIONS, options),
