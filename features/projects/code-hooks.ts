@@ -7,8 +7,11 @@ import type { Project, ProjectAgent } from './read-project.ts';
 export function withCodeHooks(project: Project, host: string, hooks: readonly CodeHookDefinition[]): Project {
   if (hooks.length === 0) return project;
   const keys = new Set(project.agents.map(({ key }) => key));
+  // A file that is wrong is there.
+  const isThere = (key: string): boolean =>
+    keys.has(key) || project.problems.some((problem) => problem.startsWith(`agents/${key}.md:`));
   const unknown = hooks.flatMap(({ name, agents = [] }) =>
-    agents.filter((key) => !keys.has(key)).map((key) => `hooks/${name}.ts: there is no agents/${key}.md`),
+    agents.filter((key) => !isThere(key)).map((key) => `hooks/${name}.ts: there is no agents/${key}.md`),
   );
   const agents = project.agents.map((agent) => withHooks(agent, host, hooks));
   const full = agents

@@ -4,12 +4,11 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { agentCreateSchema } from '#domain/schema/agent.ts';
-import { isRecord } from '#domain/outside-value.ts';
 import { scheduleCreateSchema, timingProblem } from '#features/schedules/index.ts';
 import { readFolder, readPublished, type SkillFile } from '#features/skills/index.ts';
+import { type Page, parsedBy, type Path, readPage } from './read-page.ts';
 
 export type ProjectAgent = z.output<typeof agentCreateSchema>;
 export type ProjectSchedule = z.output<typeof scheduleCreateSchema>;
@@ -32,13 +31,16 @@ const MAX_FILES = 1_000;
 
 export async function readProject(folder: string): Promise<Project> {
   const problems: string[] = [];
-  const read = <Item>(kind: string, itemOf: (name: string, page: Page) => Item | string): Item[] =>
+  const read = <Item extends object>(
+    kind: string,
+    itemOf: (name: string, page: Page) => Item | readonly string[],
+  ): Item[] =>
     namesIn(join(folder, kind), '.md').flatMap((file) => {
       const path = `${kind}/${file}.md`;
       const page = readPage(readFileSync(join(folder, path), 'utf8'));
-      const item = typeof page === 'string' ? page : itemOf(file, page);
-      if (typeof item !== 'string') return [item];
-      problems.push(`${path}${item.startsWith(':') ? '' : ': '}${item}`);
+      const item = typeof page === 'string' ? [page] : itemOf(file, page);
+      if (!isProblems(item)) return [item];
+      problems.push(...item.map((problem) => `${path}${problem}`));
       return [];
     });
   const agents = read('agents', agentOf);
@@ -75,54 +77,53 @@ function skillProblem(name: string, files: readonly SkillFile[]): string | undef
   return read.ok ? undefined : read.problem;
 }
 
-interface Page {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly text: string;
+function isProblems(item: object): item is readonly string[] {
+  return Array.isArray(item);
 }
 
-/** Front matter of YAML between two lines of ---, then text; or what is wrong, with its line. */
-function readPage(content: string): Page | string {
-  const [, front, text] = /^\uFEFF?---\r?\n(?:([^]*?)\r?\n)?---(?:\r?\n([^]*))?$/.exec(content) ?? [];
-  if (text === undefined && front === undefined && !/^\uFEFF?---\r?\n---/.test(content))
-    return ':1: must begin with front matter, between two lines of ---';
-  const document = parseDocument(front ?? '', { prettyErrors: true });
-  const [error] = document.errors;
-  if (error) return `:${(error.linePos?.[0].line ?? 0) + 1}: ${error.message.split(/ at line \d|\n/)[0]}`;
-  const fields: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  if (!isRecord(fields)) return ':2: the front matter must hold names and values';
-  return { fields, text: (text ?? '').trim() };
-}
-
-function agentOf(key: string, { fields, text }: Page): ProjectAgent | string {
+function agentOf(key: string, page: Page): ProjectAgent | readonly string[] {
+  const { fields, text } = page;
   if (fields['key'] !== undefined && fields['key'] !== key)
-    return `key is ${JSON.stringify(fields['key'])}; the name of the file is the key`;
+    return [page.wrong(['key'], `key is ${JSON.stringify(fields['key'])}; the name of the file is the key`)];
   if (fields['instructions'] !== undefined && text !== '')
-    return 'instructions are there twice: in the front matter and below it';
+    return [page.wrong(['instructions'], 'instructions are there twice: in the front matter and below it')];
   const instructions = text === '' ? {} : { instructions: text };
-  return parsedBy(agentCreateSchema, { key, ...fields, ...instructions });
+  return parsedBy(agentCreateSchema, { key, ...fields, ...instructions }, page);
 }
 
 /** The timing is one of `cron` (with `zone`), `every` and `at`. */
-function scheduleOf(name: string, { fields, text }: Page): ProjectSchedule | string {
-  const { cron: _cron, zone: _zone, every: _every, at: _at, ...rest } = fields;
+function scheduleOf(name: string, page: Page): ProjectSchedule | readonly string[] {
+  const { fields, text } = page;
+  const { cron, zone, every: _every, at: _at, ...rest } = fields;
   const timing = timingOf(fields);
-  if (timing === undefined) return 'needs one of cron, every and at';
+  if (timing === undefined) return [': needs one of cron, every and at'];
+  if (zone !== undefined && cron === undefined)
+    return [page.wrong(['zone'], 'zone goes with cron; the time in at has its own offset')];
   const deliver = rest['session'] === undefined ? {} : { deliver: 'session' };
   if (rest['name'] !== undefined && rest['name'] !== name)
-    return `name is ${JSON.stringify(rest['name'])}; the name of the file is the name`;
+    return [
+      page.wrong(['name'], `name is ${JSON.stringify(rest['name'])}; the name of the file is the name`),
+    ];
   if (rest['message'] !== undefined && text !== '')
-    return 'message is there twice: in the front matter and below it';
+    return [page.wrong(['message'], 'message is there twice: in the front matter and below it')];
   const message = text === '' ? {} : { message: text };
-  const read = parsedBy(scheduleCreateSchema, {
-    name,
-    schedule: timing,
-    ...deliver,
-    ...rest,
-    ...message,
-  });
+  const schedule = { name, schedule: timing, ...deliver, ...rest, ...message };
+  const read = parsedBy(scheduleCreateSchema, schedule, page, inFile);
   // The time of another kind may be over, as that of a schedule that has run.
-  if (typeof read === 'string' || read.schedule.kind !== 'cron') return read;
-  return timingProblem(read.schedule, new Date()) ?? read;
+  if (isProblems(read) || read.schedule.kind !== 'cron') return read;
+  const problem = timingProblem(read.schedule, new Date());
+  if (problem === undefined) return read;
+  const [, field = '', words = problem] = /^(\w+): (.*)$/s.exec(problem) ?? [];
+  const path = inFile(['schedule', field]);
+  return [page.wrong(path, `${path.join('.')}: ${words}`)];
+}
+
+/** What the API calls otherwise. */
+const IN_FILE: Readonly<Record<string, string>> = { expr: 'cron', tz: 'zone', every_seconds: 'every' };
+
+function inFile(path: Path): Path {
+  const [first, name = 'cron', ...more] = path;
+  return first === 'schedule' ? [IN_FILE[String(name)] ?? name, ...more] : path;
 }
 
 function timingOf({ cron, zone = 'UTC', every, at }: Page['fields']): unknown {
@@ -132,10 +133,4 @@ function timingOf({ cron, zone = 'UTC', every, at }: Page['fields']): unknown {
     at !== undefined && { kind: 'at', at: at instanceof Date ? at.toISOString() : at },
   ].filter((timing) => timing !== false);
   return timings.length === 1 ? timings[0] : undefined;
-}
-
-function parsedBy<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | string {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  return parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'it'} ${message}`).join('; ');
 }

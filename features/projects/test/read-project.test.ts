@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { withCodeHooks } from '../code-hooks.ts';
 import { type Project, readProject } from '../read-project.ts';
 import { templateOf } from '../template.ts';
 
@@ -71,24 +72,54 @@ describe('IN-12 a folder of agents', () => {
     );
   });
 
+  it('a hook of an agent without a file is wrong, and one whose file is wrong is not named twice', async () => {
+    const project = await projectOf({ 'agents/broken.md': 'text' });
+    const guard = { name: 'guard', event: 'pre_tool_use' as const };
+    const problemsOf = (agents: string[]) =>
+      withCodeHooks(project, 'host', [{ ...guard, agents } as never]).problems.map(
+        (one) => one.split(':')[0],
+      );
+    assert.deepEqual(problemsOf(['broken']), ['agents/broken.md']);
+    assert.deepEqual(problemsOf(['ghost']), ['agents/broken.md', 'hooks/guard.ts']);
+  });
+
   const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
     'agents/plain.md': ['You help.', /^agents\/plain\.md:1: must begin with front matter/],
     'agents/open.md': ['---\nmodel: x/y\n', /^agents\/open\.md:1: must begin/],
     'agents/yaml.md': ['---\nmodel: x/y\n  a: b\n---\n', /^agents\/yaml\.md:\d: /],
     'agents/list.md': ['---\n- a\n---\n', /^agents\/list\.md:2: the front matter must hold/],
-    'agents/field.md': ['---\nmodel: x/y\nmodle: z\n---\n', /^agents\/field\.md: .*modle/],
+    'agents/field.md': [
+      '---\nmodel: x/y\nmodle: z\n---\n',
+      /^agents\/field\.md:3: modle: is not a known field$/,
+    ],
     'agents/A B.md': ['---\nmodel: x/y\n---\n', /^agents\/A B\.md: key/],
     'schedules/none.md': ['---\nagent: a\n---\nx', /^schedules\/none\.md: needs one of cron, every and at/],
     'schedules/two.md': ['---\nevery: 60\ncron: "* * * * *"\n---\nx', /^schedules\/two\.md: needs one/],
-    'agents/other.md': ['---\nkey: shop\nmodel: x/y\n---\n', /^agents\/other\.md: key is "shop"/],
-    'agents/twice.md': ['---\nmodel: x/y\ninstructions: A\n---\nB', /^agents\/twice\.md: .* twice/],
-    'schedules/other.md': ['---\nname: report\nevery: 60\n---\nx', /^schedules\/other\.md: name is "report"/],
-    'schedules/twice.md': ['---\nmessage: A\nevery: 60\n---\nB', /^schedules\/twice\.md: .* twice/],
-    'schedules/cron.md': ['---\ncron: often\n---\nx', /^schedules\/cron\.md: expr: "often" has 1 fields/],
+    'agents/other.md': ['---\nkey: shop\nmodel: x/y\n---\n', /^agents\/other\.md:2: key is "shop"/],
+    'agents/twice.md': ['---\nmodel: x/y\ninstructions: A\n---\nB', /^agents\/twice\.md:3: .* twice/],
+    'schedules/other.md': [
+      '---\nname: report\nevery: 60\n---\nx',
+      /^schedules\/other\.md:2: name is "report"/,
+    ],
+    'schedules/twice.md': ['---\nmessage: A\nevery: 60\n---\nB', /^schedules\/twice\.md:2: .* twice/],
+    'schedules/cron.md': ['---\ncron: often\n---\nx', /^schedules\/cron\.md:2: cron: "often" has 1 fields/],
     'schedules/zone.md': [
       '---\ncron: 0 9 * * *\nzone: Mars\n---\nx',
-      /^schedules\/zone\.md: tz: unknown time zone/,
+      /^schedules\/zone\.md:3: zone: unknown time zone/,
     ],
+    'agents/none.md': ['---\nname: N\n---\n', /^agents\/none\.md: model: is required$/],
+    'agents/deep.md': [
+      '---\nmodel: x/y\ntools:\n  allow: [a]\n  deny: exec\n---\n',
+      /^agents\/deep\.md:5: tools\.deny: Invalid input: expected array/,
+    ],
+    'agents/item.md': [
+      '---\nmodel: x/y\ntools:\n  ask:\n    - tool: exec\n      why: x\n---\n',
+      /^agents\/item\.md:6: tools\.ask\.0\.why: is not a known field$/,
+    ],
+    'schedules/every.md': ['---\nevery: 1h\n---\nx', /^schedules\/every\.md:2: every: .* expected number/],
+    'schedules/at.md': ['---\nagent: a\nat: soon\n---\nx', /^schedules\/at\.md:3: at: Invalid ISO/],
+    'schedules/offset.md': ['---\nevery: 60\nzone: UTC\n---\nx', /^schedules\/offset\.md:3: zone goes with/],
+    'schedules/silent.md': ['---\nevery: 60\n---\n', /^schedules\/silent\.md: message: is required$/],
     'skills/other/SKILL.md': ['---\nname: x\ndescription: y\n---\n', /^skills\/other: SKILL\.md is named x/],
     'skills/empty/notes.md': ['x', /^skills\/empty: has no SKILL\.md/],
   };
