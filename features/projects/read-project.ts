@@ -109,9 +109,12 @@ function scheduleOf(name: string, page: Page): ProjectSchedule | readonly string
   const message = text === '' ? {} : { message: text };
   const schedule = { name, schedule: timing, ...deliver, ...rest, ...message };
   const read = parsedBy(scheduleCreateSchema, schedule, page, inFile);
-  // The time of another kind may be over, as that of a schedule that has run.
-  if (isProblems(read) || read.schedule.kind !== 'cron') return read;
-  const problem = timingProblem(read.schedule, new Date());
+  return isProblems(read) ? read : judgedTiming(read, page);
+}
+
+/** The time of another kind than cron may be over, as that of a schedule that has run. */
+function judgedTiming(read: ProjectSchedule, page: Page): ProjectSchedule | readonly string[] {
+  const problem = read.schedule.kind === 'cron' ? timingProblem(read.schedule, new Date()) : undefined;
   if (problem === undefined) return read;
   const [, field = '', words = problem] = /^(\w+): (.*)$/s.exec(problem) ?? [];
   const path = inFile(['schedule', field]);
