@@ -50,6 +50,9 @@ export const startSchema = z
   })
   .meta({ examples: [{ agent: 'main', share: 10, change: { instructions: 'You are brief.' } }] });
 
+const SETTABLE = ['share', 'users', 'sessions', 'abort_when'] as const;
+
+/** A change of nothing would stand in the signed record as one. */
 export const setSchema = z
   .strictObject({
     share: shareSchema.optional(),
@@ -62,6 +65,9 @@ export const setSchema = z
       .optional()
       .describe('Only while this is its last change: nothing of others is lost'),
     reason: reasonSchema,
+  })
+  .refine((body) => SETTABLE.some((name) => body[name] !== undefined), {
+    message: `give one of ${SETTABLE.join(', ')}`,
   })
   .meta({ examples: [{ share: 50 }] });
 
