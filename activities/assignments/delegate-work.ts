@@ -19,7 +19,6 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
-import { claimLinkedTask, findLinkedTask } from './linked-task.ts';
 import type { Workspace } from '../workspace/workspace-folder.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 
@@ -32,8 +31,6 @@ export interface DelegateRequest {
   readonly seconds: number;
   /** Own delegations whose results are passed with the task. */
   readonly dependsOn: readonly string[];
-  /** The task of a team's board that the work is. */
-  readonly taskId: string | undefined;
   readonly files: readonly PassedFile[];
 }
 
@@ -46,8 +43,6 @@ export async function delegateWork(
   const { target, context } = request;
   const way = await deps.links.wayTo(call, target);
   if (way.kind === 'refused') return way;
-  const linked = await findLinkedTask(deps, call, request);
-  if (linked?.kind === 'refused') return linked;
   const dependencies = await resultsOf(deps, call, request.dependsOn);
   if (typeof dependencies === 'string') return refused('InvalidArgs', dependencies);
   const theirs = await readDependencyFiles(deps.files, dependencies, request.files);
@@ -92,8 +87,6 @@ export async function delegateWork(
       read,
     );
   await writePassedFiles(deps.files, scrubber, { ...workspace, delegationId: id }, files);
-  const unclaimed = linked && (await claimLinkedTask(deps, call, taken.row, linked));
-  if (unclaimed) return unclaimed;
   return assigned(call, taken.row, scrubber.text);
 }
 

@@ -7,7 +7,6 @@ import type { AssignmentMode } from './delegation.ts';
 import type { QualityGate } from '../gate/gate.ts';
 import { type AssignmentKind, assignmentSession } from '../ids.ts';
 import type { AnnounceMode } from './subagent.ts';
-import type { TaskRef } from '../team/team.ts';
 import type { Thinking } from '../model/thinking.ts';
 import type { MessageContext } from '../turn/turn.ts';
 
@@ -66,8 +65,6 @@ export interface NewAssignment {
   readonly bound: Pick<MessageContext, 'within' | 'subagent' | 'delegation'>;
   readonly gates: readonly QualityGate[];
   readonly details: EvaluationDetails | null;
-  /** The task of a team's board that a delegation does. */
-  readonly linked_task: TaskRef | null;
   readonly status: AssignmentStatus;
   /** Id of the workflow that waits for its end. */
   readonly waiter: string | null;
@@ -219,7 +216,6 @@ export function rowOf(
     bound: {},
     gates: [],
     details: null,
-    linked_task: null,
     status: 'queued',
     waiter: null,
   };

@@ -39,12 +39,6 @@ export interface Team {
   readonly settings: TeamSettings;
 }
 
-/** One task of a team's board. */
-export interface TaskRef {
-  readonly team: string;
-  readonly number: number;
-}
-
 /** What a member's turn knows about its task. */
 export interface TeamContext {
   readonly key: string;

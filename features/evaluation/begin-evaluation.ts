@@ -6,9 +6,7 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import { takeAssignment } from '#store/assignments/take-assignment.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
-import type { TeamBoardDeps } from '#temporal/team-board.ts';
 import { type AgentLinks, refused } from '#activities/assignments/agent-links.ts';
-import { claimLinkedTask, findLinkedTask } from '#activities/assignments/linked-task.ts';
 import { assigned, assignmentIdOf, type AssignedWork } from '#activities/assignments/take-place.ts';
 
 export interface EvaluateRequest {
@@ -19,8 +17,6 @@ export interface EvaluateRequest {
   readonly criteria?: string;
   readonly context?: string;
   readonly rounds: number;
-  /** The task of a team's board that the result is for. */
-  readonly taskId: string | undefined;
 }
 
 export interface Evaluations {
@@ -29,17 +25,14 @@ export interface Evaluations {
 }
 
 export async function beginEvaluation(
-  deps: TeamBoardDeps & Pick<ActivityDeps, 'onWrite'> & { readonly links: Pick<AgentLinks, 'wayTo'> },
+  deps: Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'> & { readonly links: Pick<AgentLinks, 'wayTo'> },
   call: RunningCall,
-  { generator, evaluator, criteria, context, taskId, ...request }: EvaluateRequest,
+  { generator, evaluator, criteria, context, ...request }: EvaluateRequest,
 ): Promise<AssignedWork> {
   for (const agent of new Set([generator, evaluator])) {
     const way = await deps.links.wayTo(call, agent);
     if (way.kind === 'refused') return way;
   }
-  const linked =
-    taskId === undefined ? undefined : await findLinkedTask(deps, call, { target: generator, taskId });
-  if (linked?.kind === 'refused') return linked;
   const scrubber = await deps.scrubberOf(call.tenant);
   const id = assignmentIdOf('evl', call);
   const label = scrubber.preview(request.label, ASSIGNMENT_LABEL);
@@ -81,7 +74,5 @@ export async function beginEvaluation(
     return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.max})`);
   if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; nothing was begun');
   deps.onWrite(call.tenant, call.sessionKey);
-  const unclaimed = linked && (await claimLinkedTask(deps, call, taken.row, linked));
-  if (unclaimed) return unclaimed;
   return assigned(call, taken.row, scrubber.text);
 }
