@@ -29,7 +29,7 @@ describe('TL tools by the names of clawft', () => {
     const calls = await callsOf('claw', Array.from({ length: 6 }, () => line).join('\n'));
     assert.deepEqual(new Set(calls.map(({ tool }) => tool)), new Set(['spawn_process']));
     const codes = calls.map(({ ok, code }) => (ok ? 'ok' : code)).toSorted();
-    assert.deepEqual(codes, ['RateLimited', 'ok', 'ok', 'ok', 'ok', 'ok']);
+    assert.deepEqual(codes, ['ExecutionFailed', 'ok', 'ok', 'ok', 'ok', 'ok']);
   });
 
   it('a call made by hand means the tool of that name, whatever the agent’s model calls it', async () => {

@@ -70,7 +70,7 @@ export async function addRoutes(app: Api, deps: ApiDeps): Promise<void> {
           sealed: old.sealed,
         });
         const input = withoutNulls({ ...old.settings, ...before, ...settings });
-        const written = await check(deps, types, tenant, old.type, input);
+        const written = await check(deps, types, tenant, old.type, input, Object.keys(settings).length > 0);
         const approvers = settings.approvals_for ? written.settings.approvals_for : undefined;
         await requireAgents(db, namedAgents(agent, approvers));
         const change = { agent: agent ?? old.agent_key, ...written, enabled };
@@ -169,6 +169,7 @@ async function check(
   tenant: string,
   type: ChannelType,
   input: Readonly<Record<string, unknown>>,
+  isChanged = true,
 ): Promise<{ readonly settings: ChannelSettings; readonly credentials: ChannelCredentials }> {
   const { [type]: part } = types;
   if (!part) throw new Failure('Unprocessable', `There are no channels of type ${type}`);
@@ -186,7 +187,8 @@ async function check(
   const opened: Record<string, string> = {};
   for (const [name, text] of Object.entries(credentials as ChannelCredentials))
     opened[name] = await open(vault, tenant, text);
-  const problem = await part.problem?.(forTenant(pool, tenant), settings, opened);
+  // What they name may be gone since; a channel must still be switched off.
+  const problem = isChanged && (await part.problem?.(forTenant(pool, tenant), settings, opened));
   if (problem) throw wrongSettings(problem.message, [problem.field]);
   if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
     throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);

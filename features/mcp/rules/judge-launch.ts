@@ -18,12 +18,18 @@ export function commandProblem(command: string): string | undefined {
   return `must be one of ${RUNTIMES.join(', ')}, or an absolute path of one; the server's file or package goes into args`;
 }
 
-/**
- * Options by which a runtime reads code, or code to load first, from its command line. One letter is also found among
- * others that Node and Python combine with it, and with the code in the same word; `-name` and `-cp` are other options.
- */
+/** Options by which a runtime reads code, or code to load first, from its command line. */
 const CODE_OPTION =
-  /^(?:-[bdeiopqsuvx]{0,3}[ec]|--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?|-[ecr](?:=.*|.*[\s;('"].*))$/i;
+  /^--(?:eval|print|require|import|loader|experimental-loader|call|node-options|inspect\S*|preload|env-file)(?:=.*)?$/i;
+/** The same as one letter, also among others and with the code in the same word. */
+const CODE_LETTER = /^(?:-[a-z]{0,3}[ec]|-[ecr].+)$/i;
+/** These have no such letters, and options like `-name` and `-cp`; what runs another program has these names. */
+const COMPILERS: Readonly<Record<string, RegExp>> = {
+  go: /^--?(?:exec|toolexec)(?:=|$)/,
+  cargo: /^--config(?:=|$)/,
+  java: /^-(?:agentlib|agentpath|javaagent):/,
+  dotnet: /^--additional-deps(?:=|$)/,
+};
 /**
  * The same for these programs before their file. For other programs and servers, these options mean a package, a port
  * or a root.
@@ -34,7 +40,6 @@ const SCRIPT_OPTIONS: Readonly<Record<string, RegExp>> = {
   bun: JS_OPTION,
   ruby: /^-r/,
   php: /^(?:-[rRBFd]|--(?:run|process-begin|process-code|process-file|process-end|define)(?:=|$))/,
-  java: /^-(?:agentlib|agentpath|javaagent):/,
 };
 /**
  * Characters, variables and redirections of a shell. None is used, so these would not do what their author expects.
@@ -49,12 +54,14 @@ const CODE = /\b(?:exec|eval|require|import|system|popen)\s*\(|__import__|\bsubp
 
 /** Why the arguments are not allowed, or undefined. */
 export function argsProblem(args: readonly string[], command = 'node'): string | undefined {
-  const scripted = SCRIPT_OPTIONS[command.slice(command.lastIndexOf('/') + 1)];
+  const program = command.slice(command.lastIndexOf('/') + 1);
+  const scripted = SCRIPT_OPTIONS[program];
+  const letter = COMPILERS[program] ?? CODE_LETTER;
   const file = args.findIndex((arg) => /^(?:[^-].*[./]|run$|x$)/.test(arg));
   for (const [at, arg] of args.entries()) {
     const shown = arg.slice(0, 60);
     const isOwn = file === -1 || at < file;
-    if (CODE_OPTION.test(arg) || arg === 'eval' || (isOwn && scripted?.test(arg)))
+    if (CODE_OPTION.test(arg) || letter.test(arg) || arg === 'eval' || (isOwn && scripted?.test(arg)))
       return `${shown} would run code from the command line; put it in a file`;
     if (SHELL.test(ADDRESS.test(arg) ? arg.replaceAll('&', '') : arg))
       return `${shown} has signs of a shell, and none is used`;

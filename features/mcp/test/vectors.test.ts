@@ -113,6 +113,13 @@ describe('MCP servers', () => {
       ['ruby', '-r./first', 'server.rb'],
       ['/usr/bin/java', '-javaagent:x.jar', '-jar', 'server.jar'],
       ['uv', 'run', 'python', '-c', 'import os'],
+      ['ruby', '-we', 'system'],
+      ['ruby', '-e%x[id]'],
+      ['python3', '-tc', 'x'],
+      ['npx', '-yc', 'curl https://x.test -o /tmp/x'],
+      ['go', 'run', '-exec', '/tmp/x', './server'],
+      ['go', 'run', '-toolexec=/tmp/x', './server'],
+      ['cargo', 'run', '--config', 'x.toml'],
     ])
       assert.ok(argsProblem(args, command), [command, ...args].join(' '));
     for (const [command, ...args] of [

@@ -119,6 +119,11 @@ describe('IN-4 signed calls', () => {
       const changed = await all.ask('PATCH', '/v1/channels/calls', { body: { settings } });
       assert.deepEqual([changed.status, changed.body.detail], [422, made.body.detail]);
     }
+    const task = { action: 'task', team: 'crew' };
+    assert.equal((await all.ask('PATCH', '/v1/channels/calls', { body: { settings: task } })).status, 200);
+    assert.equal((await all.ask('DELETE', '/v1/teams/crew')).status, 204);
+    const off = await all.ask('PATCH', '/v1/channels/calls', { body: { enabled: false } });
+    assert.deepEqual([off.status, off.body.enabled], [200, false], JSON.stringify(off.body));
   });
 
   it('are a task of a team, or a run of a schedule, once each', async (t) => {

@@ -57,12 +57,15 @@ function withoutParents(path: string): string {
   return kept.join('/');
 }
 
+/** Before the text that a variable has when it is unset or set: `${X:-`, `${X=`, `${X+`. */
+const DEFAULT = /\$\{[\w@*#?!]+:?[-=+]$/;
+
 function isNamed(path: string, word: ShellWord, entry: string, exempt: readonly string[]): boolean {
   for (let at = path.indexOf(entry); at >= 0; at = path.indexOf(entry, at + 1)) {
     const before = path[at - 1] ?? '';
     const after = path[at + entry.length] ?? '';
     const isStart = entry.startsWith('/') ? !/[\w.~-]/.test(before) : !/[\w.-]/.test(before);
-    const isDefault = !word.isLiteral && path.slice(at - 2, at) === ':-';
+    const isDefault = !word.isLiteral && DEFAULT.test(path.slice(0, at));
     if ((!isStart && !isDefault) || /[\w.-]/.test(after)) continue;
     const rest = `${path.slice(at)}/`;
     // The text of an unknown variable may lead out of the exempted folder.

@@ -10,6 +10,8 @@ const isShell = (command: ShellCommand): boolean => SHELLS.has(programOf(command
 const isInterpreter = (command: ShellCommand): boolean =>
   isShell(command) || INTERPRETERS.test(programOf(command));
 const isSourcing = (command: ShellCommand): boolean => ['source', '.'].includes(programOf(command));
+/** A path whose last part is a name of standard input, whatever the folder is. */
+const STREAM = /(?:^|\/)(?:stdin|tty\w*|fd|\d+)\/*$/;
 const decodes = (commands: readonly ShellCommand[]): boolean =>
   commands.some((each) => DECODERS.test(programOf(each)));
 
@@ -30,7 +32,9 @@ export const codeInjection = categoryOf('code_injection', [
     rule: 'eval_injection',
     deny: 'runs decoded text',
     when: (command) =>
-      isInterpreter(command) && command.input?.kind === 'pipe' && decodes(command.input.from),
+      (isInterpreter(command) || isSourcing(command)) &&
+      command.input?.kind === 'pipe' &&
+      decodes(command.input.from),
   },
   {
     rule: 'eval_injection',
@@ -71,9 +75,12 @@ export const codeInjection = categoryOf('code_injection', [
   },
   {
     rule: 'sourced_script',
-    confirm: 'runs a file of unknown name in the shell itself',
+    confirm: 'runs a file of unknown name or content in the shell itself',
     when: (command) =>
-      isSourcing(command) && !runsDownload(command) && argumentsOf(command).some((word) => !word.isLiteral),
+      isSourcing(command) &&
+      !runsDownload(command) &&
+      (command.input !== null ||
+        argumentsOf(command).some((word) => !word.isLiteral || STREAM.test(word.value))),
   },
   {
     rule: 'code_argument',
