@@ -37,6 +37,11 @@ describe('IN-1 R8 no operation gives or changes what its caller may not reach', 
     url = await api.listen({ host: '127.0.0.1', port: 0 });
     ann = await stack.makeKey(['read', 'run', 'approve'], { user: 'ann' });
     requests = createTenantRequests(await makeTenantObjects(stack, ann));
+    // A second later the evidence takes up what has ended: no request has changed these rows.
+    await stack.worker.until('the evidence of the objects', async () => {
+      const { rows: pending } = await stack.pool.query('select from evidence_pending limit 1');
+      return pending.length === 0 || undefined;
+    });
     operations = operationsOf((await stack.ask('GET', '/openapi.json', { key: null })).body);
   });
   after(async () => {
