@@ -31,7 +31,7 @@ import {
   updateChannel,
 } from '../store/channel-store.ts';
 import { unlessTaken } from '#store/postgres/unless-taken.ts';
-import { type ChannelTypes, loadChannelTypes } from './channel-types.ts';
+import { type ChannelTypes, loadChannelTypes, type SettingsProblem } from './channel-types.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { type NamedAgent, requireAgents } from '#api/require-agents.ts';
@@ -188,11 +188,15 @@ async function check(
   for (const [name, text] of Object.entries(credentials as ChannelCredentials))
     opened[name] = await open(vault, tenant, text);
   // What they name may be gone since; a channel must still be switched off.
-  const problem = isChanged && (await part.problem?.(forTenant(pool, tenant), settings, opened));
-  if (problem) throw wrongSettings(problem.message, [problem.field]);
+  if (isChanged) refuseProblem(await part.problem?.(forTenant(pool, tenant), settings, opened));
   if (settings.approvals_for && settings.approvals_for.length > 0 && !settings.approvals_to)
     throw wrongSettings('needs approvals_to: the chat in which they are asked', ['approvals_for']);
   return { settings, credentials: credentials as ChannelCredentials };
+}
+
+/** @throws Failure Unprocessable */
+function refuseProblem(problem: SettingsProblem | undefined): void {
+  if (problem) throw wrongSettings(problem.message, [problem.field]);
 }
 
 /** @throws Failure Unprocessable */
