@@ -1,11 +1,12 @@
 /**
  * Restarts sessions and team tasks whose workflow was ended from outside while their rows say that they continue. Their
- * new run does the rest: a session's run ends the lost turns, a task's run continues from its row.
+ * new run does the rest: a session's run ends the lost turns, a task's run continues from its row. A task whose creating
+ * turn has ended is released again, if the signal was lost.
  */
 import { createConcurrencyLimit } from '#domain/async/concurrency-limit.ts';
 import { sessionWorkflowId } from '#domain/ids.ts';
 import { isLost } from '#domain/turn/lost-work.ts';
-import { isClosed } from '#domain/team/team-task.ts';
+import { isClosed, TEAM_TASK } from '#domain/team/team-task.ts';
 import { AGENT_TURN } from '#domain/turn/turn.ts';
 import type { WorkflowReach, WorkflowStart } from '#domain/workflow-reach.ts';
 import { type OpenSession, openSessions, type OpenTask, openTasks } from '#store/turns/open-work.ts';
@@ -17,7 +18,7 @@ import { taskStart } from './team-board.ts';
 
 export interface LostRunsDeps {
   readonly pool: Pool;
-  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
+  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start' | 'signalWithStart'>;
   readonly now: () => number;
 }
 
@@ -47,6 +48,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
       const task = await findTask(forTenant(pool, tenant_id), team_key, number);
       return task !== undefined && !isClosed(task.status);
     },
+    isUnreleased: ({ is_unreleased }) => is_unreleased,
   });
   return { sweep: async (age) => (await sessions(age)) + (await tasks(age)) };
 }
@@ -56,14 +58,20 @@ interface WorkflowKind<Row> {
   readonly start: (row: Row) => WorkflowStart;
   /** Whether the row is still open. */
   readonly isOpen: (row: Row) => Promise<boolean>;
+  /** It waits for a signal that was lost with the server that had accepted it. */
+  readonly isUnreleased?: (row: Row) => boolean;
 }
 
 function sweepOf<Row extends { readonly created_at: Date }>(
   { reach, now }: LostRunsDeps,
-  { page, start, isOpen }: WorkflowKind<Row>,
+  { page, start, isOpen, isUnreleased }: WorkflowKind<Row>,
 ): (olderThanSeconds: number) => Promise<number> {
   const isLostNow = async (row: Row): Promise<boolean> => {
     const again = start(row);
+    if (isUnreleased?.(row)) {
+      await reach.signalWithStart(again, TEAM_TASK.signals.released, {});
+      return false;
+    }
     if (!isLost(await reach.stateOf(again.id), now() - row.created_at.getTime())) return false;
     // A run that ends by itself has recorded that first.
     if (!(await isOpen(row))) return false;

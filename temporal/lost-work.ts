@@ -19,7 +19,7 @@ export interface LostWorkDeps {
   readonly pool: Pool;
   /** Called after each commit that may have added events to a session's feed. */
   readonly onWrite: (tenant: string, session: string) => void;
-  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start'>;
+  readonly reach: Pick<WorkflowReach, 'stateOf' | 'start' | 'signalWithStart'>;
   readonly now: () => number;
   /**
    * For read-only callers that know nothing about workers: they wait this long for Temporal, and skip work that a turn

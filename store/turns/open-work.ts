@@ -38,6 +38,8 @@ export interface OpenTask {
   readonly team_key: string;
   readonly number: number;
   readonly created_at: Date;
+  /** The turn that created it has ended, and its members have not been let start. */
+  readonly is_unreleased: boolean;
 }
 
 /** Open tasks of teams, in the order of their keys, after a given one. */
@@ -47,7 +49,10 @@ export function openTasks(
   after: OpenTask | undefined,
   limit: number,
 ): Promise<readonly OpenTask[]> {
-  return readRows<OpenTask>(pool)`select t.tenant_id, t.team_key, t.number, t.created_at from team_tasks t
+  return readRows<OpenTask>(pool)`select t.tenant_id, t.team_key, t.number, t.created_at,
+       t.state -> 'released' = 'false' and exists (select from turns o where o.tenant_id = t.tenant_id
+         and o.id = t.origin_turn and o.ended_at is not null) as is_unreleased
+     from team_tasks t
      join teams m on m.tenant_id = t.tenant_id and m.key = t.team_key and m.deleted_at is null
      where t.status not in ('completed', 'failed', 'cancelled')
        and t.tenant_id not in (select id from tenants where frozen_at is not null)

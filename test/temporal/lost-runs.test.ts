@@ -39,6 +39,7 @@ describe('DU-3 lost runs among many', () => {
           return /s(7|1200)$/.test(id) ? 'over' : 'running';
         },
         start: async ({ id }) => void started.push(id),
+        signalWithStart: () => assert.fail('there is no task'),
       },
     });
     assert.equal(await sweep(60), 2);

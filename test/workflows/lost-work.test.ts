@@ -148,6 +148,7 @@ describe('work whose workflow was ended from outside', () => {
     const reach = {
       stateOf: () => Promise.resolve('missing' as const),
       start: (start: { readonly id: string }) => Promise.resolve(void started.push(start.id)),
+      signalWithStart: () => assert.fail('there is no task'),
     };
     assert.equal(await lostWork(reach).sweep(tenant), 0);
     const later = () => Date.now() + 600_000;
@@ -169,7 +170,7 @@ describe('work whose workflow was ended from outside', () => {
     const away = (): never => {
       throw new Failure('Unavailable', 'away');
     };
-    const lost = lostWork({ stateOf: away, start: away });
+    const lost = lostWork({ stateOf: away, start: away, signalWithStart: away });
     const { rows } = await stack.pool.query('select to_jsonb(d) as row from assignments d where id = $1', [
       id,
     ]);
