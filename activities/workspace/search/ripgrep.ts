@@ -25,8 +25,8 @@ function escapeGlob(text: string): string {
 }
 
 /**
- * Calls `onLine` for each line of output, a name or a position, until it returns false. Links are not followed; ignore
- * files outside the folder have no effect. `signal` and SEARCH_MS end it.
+ * Calls `onLine` for each line of output, a name or a position, until it returns false. Of links, only a named target is
+ * followed; ignore files outside the folder have no effect. `signal` and SEARCH_MS end it.
  */
 export async function ripgrep(
   folder: HeldFolder,
