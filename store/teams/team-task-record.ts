@@ -1,12 +1,13 @@
 /** Writes of tasks' rows: one commit each, safe to repeat. `domain/team/` makes the decisions. */
 import { sql } from 'kysely';
 import { gatesFor, isUngated, type QualityGate } from '#domain/gate/gate.ts';
-import { assigneeProblem, openStatus } from '#domain/team/lead-actions.ts';
+import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { BLOCKER_WORDS, newTask, openBlockers } from '#domain/team/new-task.ts';
 import { isStatusReason } from '#domain/team/decision.ts';
-import { CLOSED, isClosed, type TaskChange, type TaskState } from '#domain/team/team-task.ts';
+import { CLOSED, isClosed, type TaskState } from '#domain/team/team-task.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member-turn-record.ts';
+import { insertBlockers, tasksWithNumbers, withBlockers } from './task-blockers.ts';
 import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
 import { callWithin } from '../postgres/sql-call.ts';
 import { readRecordedState } from './team-task-state.ts';
@@ -190,47 +191,6 @@ async function gatesOf(
     .executeTakeFirst();
   const gates = gatesFor(worker?.config.quality_gates, 'task.completed');
   return worker && gates.length > 0 ? { agent_revision: worker.revision, gates } : undefined;
-}
-
-/** The task with its new blockers, which are written; or why it cannot have them. */
-async function withBlockers(
-  tx: TenantTx,
-  key: TaskKey,
-  { task, blocked_by }: TaskChange,
-): Promise<TaskState | string> {
-  if (!blocked_by) return task;
-  const [team, number] = key;
-  const requests = [...new Set(blocked_by)];
-  const open_blockers = openBlockers(requests, await tasksWithNumbers(tx, team, requests));
-  if (!open_blockers) return BLOCKER_WORDS.unknown;
-  const { rows } = await sql`
-    with recursive before (number) as (
-      select unnest(${requests}::int[])
-      union select b.blocker from team_task_blockers b join before x on b.number = x.number
-        where b.tenant_id = ${tx} and b.team_key = ${team})
-    select 1 from before where number = ${number}`.execute(tx);
-  if (rows.length > 0) return BLOCKER_WORDS.cycle;
-  await tx
-    .deleteFrom('team_task_blockers')
-    .where((is) => is.and(ofTask(tx, key)))
-    .execute();
-  await insertBlockers(tx, key, requests);
-  return { ...task, open_blockers, status: openStatus({ open_blockers }) };
-}
-
-function tasksWithNumbers(tx: TenantTx, team: string, numbers: readonly number[]) {
-  return tx
-    .selectFrom('team_tasks')
-    .select(['number', 'status'])
-    .where((is) => is.and({ tenant_id: tx.tenant, team_key: team }))
-    .where('number', '=', sql<number>`any (${numbers}::int[])`)
-    .execute();
-}
-
-async function insertBlockers(tx: TenantTx, key: TaskKey, blockers: readonly number[]): Promise<void> {
-  if (blockers.length === 0) return;
-  const rows = blockers.map((blocker) => ({ ...ofTask(tx, key), blocker }));
-  await tx.insertInto('team_task_blockers').values(rows).execute();
 }
 
 async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenChange): Promise<void> {
