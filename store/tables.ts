@@ -292,6 +292,7 @@ export interface Tables {
     updated_at: Generated<Timestamp>;
     started_at: Timestamp | null;
     closed_at: Timestamp | null;
+    writers: Generated<string[]>;
   };
   teams: {
     tenant_id: string;

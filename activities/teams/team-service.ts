@@ -3,7 +3,7 @@
  * limited to the caller's tenant and its agent's teams; the identity is that of the call.
  */
 import { createHash } from 'node:crypto';
-import { type TeamRole, roleIn, taskSessionKey } from '#domain/team/team.ts';
+import { type TeamRole, roleIn, sessionsOfTask } from '#domain/team/team.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import {
   type TaskAction,
@@ -95,11 +95,7 @@ async function readTasks(
   team: string,
   rows: readonly tasks.TeamTaskRow[],
 ): Promise<void> {
-  const sessions = rows.flatMap(({ origin_session, number, assignee }) => [
-    origin_session,
-    assignee && taskSessionKey(team, number, assignee),
-  ]);
-  await origins?.readSessions(sessions.filter((each) => each !== null));
+  await origins?.readSessions(rows.flatMap((row) => sessionsOfTask(team, row)));
 }
 
 export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamService {

@@ -4,7 +4,13 @@ import { Failure } from '#domain/errors.ts';
 import { GATE_WORDS, gateWarnings, isUngated, shownGates } from '#domain/gate/gate.ts';
 import { blockerEndedMessage, noticeMessage, requestMessage, taskMessage } from '#domain/team/words.ts';
 import { areTeamSettings } from '#domain/team/may-use-team.ts';
-import { leadSessionKey, TEAM_LIMITS, taskSessionKey, type TeamSettings } from '#domain/team/team.ts';
+import {
+  leadSessionKey,
+  sessionsOfTask,
+  TEAM_LIMITS,
+  taskSessionKey,
+  type TeamSettings,
+} from '#domain/team/team.ts';
 import {
   type LoadedTask,
   type MemberTurn,
@@ -202,7 +208,7 @@ async function turnFor(
   return {
     row: {
       session,
-      reads: needed.map((one) => taskSessionKey(team, one.number, one.owner ?? '')),
+      reads: [...row.writers, ...needed.flatMap((one) => sessionsOfTask(team, one))],
       message_id,
       agent: lease.member,
       title,
@@ -272,14 +278,16 @@ async function wakeLead(
   { notice, revision, ...input }: Parameters<TeamTaskActivities['wake_lead']>[0],
 ): Promise<void> {
   const { tenant, team, number } = input;
-  const row = await tasks.findTask(forTenant(pool, tenant), team, number);
-  const loaded = await loadTask(...placeOf(pool, input));
+  const db = forTenant(pool, tenant);
+  const row = await tasks.findTask(db, team, number);
+  const loaded = await loadTask(db, [team, number]);
   if (!row || !loaded) return;
   const context = { ...row.origin_context, channel: 'teammate' };
   const session = row.origin_session ?? leadSessionKey(team, loaded.lead);
+  const rows = notice === 'all_closed' ? await tasks.tasksAnnouncedBy(db, team, number) : [row];
   const text =
     notice === 'all_closed'
-      ? requestMessage(team, await tasks.tasksAnnouncedBy(forTenant(pool, tenant), team, number))
+      ? requestMessage(team, rows)
       : noticeMessage(
           team,
           row,
@@ -295,7 +303,7 @@ async function wakeLead(
     mode: 'queue',
     context,
     ...(row.origin_session ? {} : { agent: loaded.lead, team }),
-    sourceSession: row.owner ? taskSessionKey(team, number, row.owner) : undefined,
+    sourceSessions: rows.flatMap((one) => sessionsOfTask(team, one)),
     from:
       row.origin_session && row.origin_turn
         ? { session: row.origin_session, turn: row.origin_turn }

@@ -40,8 +40,8 @@ export interface SystemMessage {
   readonly confinedTo?: string | undefined;
   /** It begins new work, which a frozen tenant does not take. */
   readonly isNewWork?: boolean | undefined;
-  /** The session whose text it contains; by default that of `from`. */
-  readonly sourceSession?: string | undefined;
+  /** The sessions whose text it contains; by default that of `from`. */
+  readonly sourceSessions?: readonly string[] | undefined;
 }
 
 /**
@@ -71,7 +71,7 @@ export function createSendSystemMessage(
     agent,
     team,
     from,
-    sourceSession,
+    sourceSessions,
     isOwn,
     confinedTo,
     isNewWork,
@@ -90,7 +90,7 @@ export function createSendSystemMessage(
       context: request,
       team,
       from,
-      sourceSession,
+      sourceSessions,
       isOwn,
       confinedTo,
       isNewWork,

@@ -46,7 +46,17 @@ export function decideTask(moment: Moment, action: TaskAction, request: TaskRequ
   const { team } = moment;
   if (by.member !== undefined && by.member !== team.lead && !team.members.includes(by.member))
     return refused('Forbidden', `agent "${by.member}" is not a member of this team`);
-  return RULES[action](moment, request);
+  return withWriter(RULES[action](moment, request), by.session);
+}
+
+/** What its readers read is that session's. */
+function withWriter(decision: TaskDecision, writer: string | undefined): TaskDecision {
+  if (decision.kind !== 'changed' || writer === undefined) return decision;
+  const { change } = decision;
+  const writes = [change.text, change.subject, change.description_id, change.file_id].some(
+    (one) => one !== undefined,
+  );
+  return writes ? { ...decision, change: { ...change, writer } } : decision;
 }
 
 function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision {

@@ -54,7 +54,7 @@ export function judgeHandIn(
       lease: isOfTurn ? null : lease,
       judging,
     },
-    { action: 'hand_in', actor: change.actor, text: change.text },
+    { action: 'hand_in', actor: change.actor, text: change.text, writer: change.writer },
   );
 }
 

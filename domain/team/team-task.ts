@@ -238,6 +238,8 @@ export interface TaskChange {
   readonly subject?: string;
   readonly description_id?: string;
   readonly file_id?: string;
+  /** The session of ours that sends the text or file. */
+  readonly writer?: string;
   /** A turn whose answer is stored as the task's result. A request never sets it. */
   readonly result_of?: string;
   /** The work whose gates have led to this: the result includes their warnings, and the holder reads their feedback. */

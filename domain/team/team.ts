@@ -80,6 +80,23 @@ export function taskSessionKey(team: string, number: number, member: string): st
   return `team:${team}:${number}:${member}`;
 }
 
+/** The sessions whose text is in a task: its creator's, those of its members, and others that have written to it. */
+export function sessionsOfTask(
+  team: string,
+  task: {
+    readonly number: number;
+    readonly origin_session?: string | null;
+    readonly assignee?: string | null;
+    readonly owner: string | null;
+    readonly writers: readonly string[];
+  },
+): readonly string[] {
+  const members = [task.assignee, task.owner].flatMap((member) =>
+    member ? taskSessionKey(team, task.number, member) : [],
+  );
+  return [...new Set([task.origin_session ?? [], members, task.writers].flat())];
+}
+
 /** Key of the session where a team's lead reads about tasks that no turn of its own has created. */
 export function leadSessionKey(team: string, lead: string): string {
   return `team:${team}:lead:${lead}`;

@@ -1,5 +1,5 @@
 /** Writes of tasks' rows: one commit each, safe to repeat. `domain/team/` makes the decisions. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { gatesFor, isUngated, type QualityGate } from '#domain/gate/gate.ts';
 import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { BLOCKER_WORDS, newTask, openBlockers } from '#domain/team/new-task.ts';
@@ -12,6 +12,7 @@ import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './r
 import { callWithin } from '../postgres/sql-call.ts';
 import { readRecordedState } from './team-task-state.ts';
 import { readText, takeTexts } from './task-text-record.ts';
+import { noteReading } from '../turns/session-writes.ts';
 import { type TenantDb, type TenantTx } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
@@ -216,6 +217,7 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
       started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,
       closed_at: closing ? (row.closed_at === null ? NOW : undefined) : null,
       announced_by: closing ? undefined : null,
+      writers: change.writer === undefined ? undefined : addWriter(change.writer),
       updated_at: NOW,
     })
     .where((is) => is.and(ofTask(tx, key)))
@@ -223,6 +225,10 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
   await insertEvent(tx, key, task, change);
   if (closing && row.origin_turn !== null) await announceByLast(tx, key, row.origin_turn);
   if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [change.judged]);
+}
+
+function addWriter(session: string): RawBuilder<string[]> {
+  return sql`case when ${session} = any (writers) then writers else array_append(writers, ${session}) end`;
 }
 
 /** The last closed task of a request reports for all of them (TE-2). */
@@ -251,7 +257,7 @@ async function openSession(
   tx: TenantTx,
   key: TaskKey,
   row: TaskRow,
-  { task, session = '' }: WrittenChange,
+  { task, session = '', writer }: WrittenChange,
 ): Promise<void> {
   const [team, number] = key;
   const agent = task.owner ?? '';
@@ -262,6 +268,7 @@ async function openSession(
     context: { user: row.origin_context.user },
     bound: { team: { key: team, number, member: agent, fence: task.fence } },
   });
+  if (writer !== undefined) await noteReading(tx, session, [writer]);
 }
 
 async function insertEvent(

@@ -30,7 +30,7 @@ export type CommentRow = Stored<typeof taskCommentSchema>;
 export type FileRow = RowOf<'team_task_files', 'team_key' | 'number' | 'revision'>;
 
 const COLUMNS = sql`t.team_key, t.number, t.subject, t.description, t.status, t.assignee, t.owner, t.priority, t.percent, t.reason,
-  t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.announced_by, t.created_by, t.created_at,
+  t.result, t.revision, t.state, t.origin_session, t.origin_turn, t.origin_context, t.announced_by, t.created_by, t.writers, t.created_at,
   t.updated_at, t.refused, t.last_refused - 'key' as last_refused, t.started_at, t.closed_at, array(select b.blocker from team_task_blockers b where b.tenant_id = t.tenant_id
     and b.team_key = t.team_key and b.number = t.number order by 1) as blocked_by`;
 
@@ -94,9 +94,9 @@ export function blockersOf(
   db: TenantDb,
   team: string,
   number: number,
-): Promise<readonly Pick<TeamTaskRow, 'number' | 'subject' | 'owner' | 'status' | 'result'>[]> {
+): Promise<readonly Pick<TeamTaskRow, 'number' | 'subject' | 'owner' | 'status' | 'result' | 'writers'>[]> {
   return readRows<TeamTaskRow>(db)`
-    select t.number, t.subject, t.owner, t.status, t.result from team_tasks t join team_task_blockers b
+    select t.number, t.subject, t.owner, t.status, t.result, t.writers from team_tasks t join team_task_blockers b
        on b.tenant_id = t.tenant_id and b.team_key = t.team_key and b.blocker = t.number
      where t.tenant_id = ${db} and t.team_key = ${team} and b.number = ${number} order by t.number`;
 }

@@ -5,6 +5,7 @@ import type { Attachment } from '#domain/files/attachment.ts';
 import type { MessageContext, SubmitMode } from '#domain/turn/turn.ts';
 import { execute, readRow, readRows, type RowOf } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
+import { noteReading } from './session-writes.ts';
 
 export interface MessageRow
   extends RowOf<
@@ -32,8 +33,8 @@ export interface NewMessage {
   readonly isOwn?: boolean | undefined;
   /** The turn that sends this: the use of the turn that it starts also counts for that one (DU-7). */
   readonly from?: TurnPlace | undefined;
-  /** The session whose text it contains; by default that of `from`. */
-  readonly sourceSession?: string | undefined;
+  /** The sessions whose text it contains; by default that of `from`. */
+  readonly sourceSessions?: readonly string[] | undefined;
   /** It is written only into a session of this user, or a new one; absent or null means any session. */
   readonly confinedTo?: string | null | undefined;
   /** It begins new work, so it is written only while the tenant is not frozen. */
@@ -142,14 +143,11 @@ function asJson(value: object | undefined): string | null {
 export async function writeMessage(db: TenantDb, message: NewMessage): Promise<WrittenMessage> {
   const written = (await tryWrite(db, message)) ?? (await tryWrite(db, message));
   if (!written) throw new Error(`message ${message.id} is neither there nor can it be made`);
-  const { session, from, sourceSession = from?.session } = message;
+  const { session, from, sourceSessions = from ? [from.session] : [] } = message;
   const { read } = message.context;
   if (read) await execute(db)`select note_used(${db}, ${session}, ${JSON.stringify(read)}::jsonb)`;
   // This comes before any notification, because the text may come from outside (PO-5).
-  if (sourceSession !== undefined && sourceSession !== session)
-    await execute(db)`
-      select note_used(${db}, ${session}, used_before(used)) from sessions
-       where tenant_id = ${db} and key = ${sourceSession} and used <> '{}'`;
+  await noteReading(db, session, sourceSessions);
   return written;
 }
 

@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NewEvent } from '#domain/event.ts';
 import type { MessageContext, SettledCall } from '#domain/turn/turn.ts';
 import { callWithin } from '../postgres/sql-call.ts';
-import type { TenantTx } from '../postgres/tenant-db.ts';
+import { execute } from '../postgres/statements.ts';
+import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 
 /** The feed to write to. `turn` is null when no turn caused the write. */
 export interface FeedPlace {
@@ -136,6 +137,19 @@ export async function sayFirst(
 export function usedBy(tx: TenantTx, sessions: readonly (string | null)[]): RawBuilder<string> {
   return sql`(select coalesce(jsonb_object_agg(u.key, u.value), '{}') from sessions s, jsonb_each(s.used) u
     where s.tenant_id = ${tx} and s.key = any (${sessions}))`;
+}
+
+/** The session reads text of these others: what they have read from outside, it has read (PO-5). Safe to repeat. */
+export async function noteReading(
+  db: TenantDb | TenantTx,
+  session: string,
+  others: readonly string[],
+): Promise<void> {
+  const sources = others.filter((other) => other !== session);
+  if (sources.length > 0)
+    await execute(db)`
+      select note_used(${db}, ${session}, used_before(used)) from sessions
+       where tenant_id = ${db} and key = any (${sources}) and used <> '{}'`;
 }
 
 /** The root whose budgets a turn's use counts for, as part of a statement. */

@@ -236,7 +236,7 @@ async function deliver(
           ? { model: heartbeat.model, files: heartbeat.light_context ? [CHECKLIST] : undefined }
           : undefined,
       },
-      sourceSession: rights.session,
+      sourceSessions: rights.session === undefined ? undefined : [rights.session],
     });
     return { state: 'started', reason: null, turn_id };
   } catch (error) {
