@@ -48,6 +48,7 @@ import {
 import type { TurnOutcome } from '#domain/turn/turn.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
+import { closeLinkedTask } from './steps/close-linked-task.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createSignalRefusals, type SignalRefusals } from './steps/refused-signals.ts';
 import { checkLine, runGates } from './steps/gates/run-gates.ts';
@@ -231,6 +232,7 @@ async function leave(progress: Progress, finished: FinishedAssignment): Promise<
   const { kind, input } = progress;
   const { status, ok, unannounced, waiter, next } = finished;
   show(progress, status);
+  if (finished.has_task) await closeLinkedTask(input);
   if (waiter !== undefined) await signalIfRunning(waiter, AWAIT_SUBAGENTS.signals.ended, {});
   if (unannounced > 0) {
     // Subagents are announced together with others that end within the debounce time.

@@ -13,6 +13,7 @@ import { announcementIdOf } from '#domain/ids.ts';
 import type { CollectSubagentsInput } from '#domain/assignment/subagent.ts';
 import { announcementText, isActive, taskBlocks } from '#domain/assignment/subagent-words.ts';
 import { MODEL_RESULT_BYTES } from '#domain/tool.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { findAssignment, findWorkEnd, pageAssignments } from '#store/assignments/assignment-store.ts';
 import {
   type Announcement,
@@ -28,9 +29,11 @@ import { activityFailure, failingAs, recordFailure } from '../activity-failure.t
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
 import { endOfWork } from './assignment-end.ts';
+import { closeLinkedTask } from './linked-task.ts';
 
 export interface AssignmentRunDeps extends ActivityDeps {
   readonly wake: SendSystemMessage;
+  readonly reach: Pick<WorkflowReach, 'updateWithStart' | 'signalWithStart'>;
   /** Limits for subagents. */
   readonly limits: { readonly children: number; readonly archiveMinutes: number };
   readonly assignmentEnds: AssignmentEnds;
@@ -42,6 +45,7 @@ export function createAssignmentActivities(deps: AssignmentRunDeps): AssignmentA
   return {
     finish_assignment: failingAs(recordFailure, (input) => finish(deps, input)),
     announce_assignment: failingAs(activityFailure, (key) => announceAssignment(deps, key)),
+    close_linked_task: failingAs(activityFailure, (key) => closeLinkedTask(deps, key)),
     collect_subagents: failingAs(recordFailure, (input) => collect(deps, input)),
   };
 }
@@ -74,6 +78,7 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
     status: status as FinishedAssignment['status'],
     ok: status === 'completed' || status === 'approved' || status === 'not_approved',
     unannounced: ended.unannounced,
+    has_task: ended.row.linked_task ? true : undefined,
     waiter: ended.next ? undefined : (waiter ?? undefined),
     next: ended.next && { input: assignmentInput(tenant, ended.next, hide), waits: mode === 'sync' },
   };

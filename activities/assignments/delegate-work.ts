@@ -8,6 +8,7 @@ import { LINK_WORDS } from '#domain/assignment/agent-link.ts';
 import { ASSIGNMENT_LABEL } from '#domain/assignment/assignment.ts';
 import type { AssignmentMode } from '#domain/assignment/delegation.ts';
 import { DELEGATION_LIMITS } from '#domain/assignment/delegation.ts';
+import { gatesFor } from '#domain/gate/gate.ts';
 import { delegatedTask } from '#domain/assignment/delegation-words.ts';
 import { newDelegation, workContext } from '#domain/assignment/new-assignment.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
@@ -19,6 +20,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
+import { claimLinkedTask, findNamedTask, newTaskFor } from './linked-task.ts';
 import type { Workspace } from '../workspace/workspace-folder.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 
@@ -31,6 +33,8 @@ export interface DelegateRequest {
   readonly seconds: number;
   /** Own delegations whose results are passed with the task. */
   readonly dependsOn: readonly string[];
+  /** The task of a team's board that the work is. */
+  readonly taskId: string | undefined;
   readonly files: readonly PassedFile[];
 }
 
@@ -43,13 +47,18 @@ export async function delegateWork(
   const { target, context } = request;
   const way = await deps.links.wayTo(call, target);
   if (way.kind === 'refused') return way;
+  const id = assignmentIdOf('del', call);
+  const linked =
+    request.taskId === undefined
+      ? await newTaskFor(deps, call, target)
+      : await findNamedTask(deps, call, { ...request, id });
+  if (linked && 'kind' in linked) return linked;
   const dependencies = await resultsOf(deps, call, request.dependsOn);
   if (typeof dependencies === 'string') return refused('InvalidArgs', dependencies);
   const theirs = await readDependencyFiles(deps.files, dependencies, request.files);
   const files = [...request.files, ...theirs.read];
   const scrubber = await deps.scrubberOf(tenant);
   const task = scrubber.text(request.task);
-  const id = assignmentIdOf('del', call);
   const requested = {
     ...way,
     id,
@@ -58,6 +67,8 @@ export async function delegateWork(
     task,
     mode: request.mode,
     timeout_seconds: request.seconds,
+    linked_task: linked,
+    gates: [...way.gates, ...gatesFor(linked && way.agent.quality_gates, 'task.completed')],
   };
   const text = delegatedTask({
     from: call.agent,
@@ -87,7 +98,7 @@ export async function delegateWork(
       read,
     );
   await writePassedFiles(deps.files, scrubber, { ...workspace, delegationId: id }, files);
-  return assigned(call, taken.row, scrubber.text);
+  return (await claimLinkedTask(deps, call, taken.row)) ?? assigned(call, taken.row, scrubber.text);
 }
 
 /** Returns a text when one of them does not exist. */

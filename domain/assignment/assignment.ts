@@ -146,11 +146,15 @@ export interface FinishedAssignment {
   /** Id of the workflow that waits for the end. */
   readonly waiter?: string;
   readonly next?: { readonly input: AssignmentInput; readonly waits: boolean };
+  /** A task of a team's board is to be closed with it. */
+  readonly has_task?: true;
 }
 
 export interface AssignmentActivities {
   finish_assignment(input: FinishAssignmentInput): Promise<FinishedAssignment>;
   announce_assignment(input: AssignmentKey): Promise<void>;
+  /** Closes the task that the delegation has done, unless it is no longer the delegation's. */
+  close_linked_task(input: AssignmentKey): Promise<void>;
   /** Returns how many still run. When none does (or the last attempt is made), it records the result of the call. */
   collect_subagents(input: CollectSubagentsInput): Promise<number>;
 }

@@ -56,9 +56,17 @@ export function whyNot({ error, status }: Pick<ShownDelegation, 'error' | 'statu
   return status === 'cancelled' ? 'it was cancelled' : 'no reason is known';
 }
 
-/** About `team_task_id`, which in GoClaw names the board task that the work belongs to. */
+/** About `team_task_id` of work that is not given to a member of a team. */
 export const NOT_A_TASK =
-  'team_task_id: work that is given away is not tied to a task of the board; leave it out, and end the task with team_tasks';
+  'team_task_id: only work for a member of your team is tied to a task of the board; leave it out, and end the task with team_tasks';
+
+/** The refusals of a `team_task_id`. */
+export const TASK_WORDS = {
+  unknown: (id: string) =>
+    `team_task_id ${id} not found. Use team_tasks action=list to see available tasks, or omit team_task_id to auto-create.`,
+  closed: (id: string, status: string) => `team_task_id ${id} is already ${status}`,
+  foreign: (id: string) => `team_task_id ${id} belongs to a different context`,
+} as const;
 
 /** The first message in the target's session. */
 export function delegatedTask(work: {

@@ -40,6 +40,17 @@ export interface Origin {
 }
 
 /** The first contents of a row; the store adds the time. */
+/** A task of a team's board while delegated work is it. */
+export interface LinkedTask {
+  readonly team: string;
+  /** Absent until the task is created. */
+  readonly number?: number;
+  /** Fence of the work's lease. Absent until it has the task. */
+  readonly fence?: number;
+  /** It was created for the work. */
+  readonly created?: true;
+}
+
 export interface NewAssignment {
   readonly id: string;
   readonly kind: AssignmentKind;
@@ -65,6 +76,8 @@ export interface NewAssignment {
   readonly bound: Pick<MessageContext, 'within' | 'subagent' | 'delegation'>;
   readonly gates: readonly QualityGate[];
   readonly details: EvaluationDetails | null;
+  /** The task of a team's board that the work is. */
+  readonly linked_task: LinkedTask | null;
   readonly status: AssignmentStatus;
   /** Id of the workflow that waits for its end. */
   readonly waiter: string | null;
@@ -149,6 +162,7 @@ export interface DelegationRequest extends Request {
   readonly mode: AssignmentMode;
   readonly timeout_seconds: number;
   readonly gates: readonly QualityGate[];
+  readonly linked_task: LinkedTask | undefined;
 }
 
 /** Checks and creates a delegation (DE-1). */
@@ -187,6 +201,7 @@ export function newDelegation(
       },
     },
     gates: ungated ? [] : request.gates,
+    linked_task: request.linked_task ?? null,
   };
 }
 
@@ -216,6 +231,7 @@ export function rowOf(
     bound: {},
     gates: [],
     details: null,
+    linked_task: null,
     status: 'queued',
     waiter: null,
   };

@@ -18,6 +18,7 @@ export const teamSettingsSchema = z.strictObject({
     .optional()
     .describe('The lead hears of each result at once; else of all of a request together'),
   member_broadcast: z.boolean().optional().describe('Members, too, may write to all at once'),
+  delegation_tasks: z.boolean().optional().describe('False: what the lead delegates to a member is no task'),
   blocker_escalation: z.strictObject({ enabled: z.boolean().optional() }).optional(),
   lease_seconds: z.int().min(1).max(TEAM_LIMITS.longestLeaseSeconds).optional(),
   /** Minutes between reminders of a question to the user, and the number of reminders. */

@@ -2,7 +2,7 @@
  * The rules of a team's task (TE-2 … TE-4). They are pure, so that the workflow decides by them, a validator refuses by
  * them and a replay gets the same result.
  */
-import { isClosed, type TaskAction, type TaskRequest, type TaskState } from './team-task.ts';
+import { isClosed, type TaskAction, type TaskActor, type TaskRequest, type TaskState } from './team-task.ts';
 import {
   changed,
   type TaskDecision,
@@ -46,17 +46,25 @@ export function decideTask(moment: Moment, action: TaskAction, request: TaskRequ
   const { team } = moment;
   if (by.member !== undefined && by.member !== team.lead && !team.members.includes(by.member))
     return refused('Forbidden', `agent "${by.member}" is not a member of this team`);
-  return withWriter(RULES[action](moment, request), by.session);
+  return withSender(RULES[action](moment, request), by);
 }
 
-/** What its readers read is that session's. */
-function withWriter(decision: TaskDecision, writer: string | undefined): TaskDecision {
-  if (decision.kind !== 'changed' || writer === undefined) return decision;
+/** What its readers read is the session's. The giver of delegated work gets no message about it besides its result. */
+function withSender(decision: TaskDecision, { session, work }: TaskActor): TaskDecision {
+  if (decision.kind !== 'changed') return decision;
   const { change } = decision;
   const writes = [change.text, change.subject, change.description_id, change.file_id].some(
     (one) => one !== undefined,
   );
-  return writes ? { ...decision, change: { ...change, writer } } : decision;
+  const sender = {
+    ...(writes && session !== undefined && { writer: session }),
+    ...(work !== undefined && { is_known: true as const }),
+  };
+  return {
+    ...decision,
+    change: { ...change, ...sender },
+    notices: work === undefined ? decision.notices : [],
+  };
 }
 
 function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision {
@@ -66,10 +74,11 @@ function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision
   if (member === team.lead) return refused('Forbidden', 'team lead cannot assign tasks to itself');
   const problem = claimProblem(task, member);
   if (problem) return problem;
-  const seconds = lease_seconds ?? team.lease_seconds;
+  const until = now + (lease_seconds ?? team.lease_seconds) * 1000;
+  const work = by.work === undefined ? {} : { work: by.work };
   return changed(
     task,
-    { status: 'in_progress', ...leaseFor(moment, member, now + seconds * 1000, by.session ?? null) },
+    { status: 'in_progress', ...leaseFor(moment, { member, until, session: by.session ?? null, ...work }) },
     { action: 'claim', actor: by.name },
   );
 }
@@ -189,7 +198,12 @@ function complete(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   return changed(
     task,
     { status: 'completed', percent: 100, owner, worked: true, lease: null, question: null },
-    { action: 'complete', actor: by.name, text: text ? { ...text, as: 'result' } : undefined },
+    {
+      action: 'complete',
+      actor: by.name,
+      judged: by.judged,
+      text: text ? { ...text, as: 'result' } : undefined,
+    },
     team.notifies_each ? ['completed'] : [],
   );
 }

@@ -79,12 +79,10 @@ export function reasonOf(text: TaskRequest['text']): string {
 /** A lease that is newer than all earlier ones. `until` is null when it lasts as long as the session's turn. */
 export function leaseFor(
   { task, token }: Pick<Moment, 'task' | 'token'>,
-  member: string,
-  until: number | null,
-  session: string | null,
+  holder: Pick<TaskLease, 'member' | 'until' | 'session' | 'work'>,
 ): { readonly lease: TaskLease; readonly fence: number; readonly owner: string; readonly worked: true } {
   const fence = task.fence + 1;
-  return { lease: { member, token, fence, until, session }, fence, owner: member, worked: true };
+  return { lease: { ...holder, token, fence }, fence, owner: holder.member, worked: true };
 }
 
 /** Every message of the holder proves that it is alive. */

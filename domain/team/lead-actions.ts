@@ -3,6 +3,7 @@ import { isClosed, type TaskState } from './team-task.ts';
 import {
   changed,
   type TaskDecision,
+  isHolder,
   isLead,
   LEAD_ONLY,
   reasonOf,
@@ -14,6 +15,14 @@ import {
 function byLead(rule: Rule): Rule {
   return (moment, request) =>
     isLead(moment, request.by) ? rule(moment, request) : refused('Forbidden', LEAD_ONLY);
+}
+
+/** Delegated work may also end the task that it is. */
+function byLeadOrWork(rule: Rule): Rule {
+  return (moment, request) =>
+    request.by.work !== undefined && isHolder(moment, request.by)
+      ? rule(moment, request)
+      : byLead(rule)(moment, request);
 }
 
 /** For finished work: completes it. For a task that nobody has worked on: opens it. */
@@ -85,7 +94,7 @@ export function assigneeProblem(
 }
 
 /** Dependents stay blocked, because their blocker will not complete; their owners are notified. */
-export const cancel = byLead(({ task }, { by, text }) => {
+export const cancel = byLeadOrWork(({ task }, { by, text }) => {
   if (isClosed(task.status)) return same(`Task ${task.number} is ${task.status} already.`);
   return changed(
     task,

@@ -26,7 +26,11 @@ export function dispatch(moment: Moment, team: string): TaskDecision {
   const session = taskSessionKey(team, task.number, assignee);
   return changed(
     task,
-    { status: 'in_progress', dispatches: task.dispatches + 1, ...leaseFor(moment, assignee, null, session) },
+    {
+      status: 'in_progress',
+      dispatches: task.dispatches + 1,
+      ...leaseFor(moment, { member: assignee, until: null, session }),
+    },
     { action: 'dispatch', actor: 'system', reason: assignee },
   );
 }

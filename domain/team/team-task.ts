@@ -94,6 +94,10 @@ export interface TaskActor {
   readonly token?: string;
   /** Fence of the lease that its session received; an older one is refused. */
   readonly fence?: number;
+  /** Id of the work that an agent has delegated and that is this task: its giver learns how it ends by itself. */
+  readonly work?: string;
+  /** Id of work whose gates have judged what is handed in. */
+  readonly judged?: string;
 }
 
 /** Text of a person or a model: its row's id with a scrubbed preview, or, from another client, the text itself. */
@@ -137,6 +141,8 @@ export interface TaskLease {
   /** Milliseconds since 1970. Null while one of our turns works on it: its end is detected without a time limit. */
   readonly until: number | null;
   readonly session: string | null;
+  /** The delegated work that is this task. It hands in once: what gates give back, the member does in a turn. */
+  readonly work?: string;
 }
 
 /** A question to the user that the task waits for. */
@@ -240,6 +246,8 @@ export interface TaskChange {
   readonly file_id?: string;
   /** The session of ours that sends the text or file. */
   readonly writer?: string;
+  /** The lead learns of it by itself. */
+  readonly is_known?: true;
   /** A turn whose answer is stored as the task's result. A request never sets it. */
   readonly result_of?: string;
   /** The work whose gates have led to this: the result includes their warnings, and the holder reads their feedback. */

@@ -6,7 +6,9 @@ import type { RunningCall } from '#policy/define-tool.ts';
 import { takeAssignment } from '#store/assignments/take-assignment.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
+import type { TeamBoardDeps } from '#temporal/team-board.ts';
 import { type AgentLinks, refused } from '#activities/assignments/agent-links.ts';
+import { claimLinkedTask, findNamedTask } from '#activities/assignments/linked-task.ts';
 import { assigned, assignmentIdOf, type AssignedWork } from '#activities/assignments/take-place.ts';
 
 export interface EvaluateRequest {
@@ -17,6 +19,8 @@ export interface EvaluateRequest {
   readonly criteria?: string;
   readonly context?: string;
   readonly rounds: number;
+  /** The task of a team's board that the result is for. */
+  readonly taskId: string | undefined;
 }
 
 export interface Evaluations {
@@ -25,16 +29,19 @@ export interface Evaluations {
 }
 
 export async function beginEvaluation(
-  deps: Pick<ActivityDeps, 'pool' | 'scrubberOf' | 'onWrite'> & { readonly links: Pick<AgentLinks, 'wayTo'> },
+  deps: TeamBoardDeps & Pick<ActivityDeps, 'onWrite'> & { readonly links: Pick<AgentLinks, 'wayTo'> },
   call: RunningCall,
-  { generator, evaluator, criteria, context, ...request }: EvaluateRequest,
+  { generator, evaluator, criteria, context, taskId, ...request }: EvaluateRequest,
 ): Promise<AssignedWork> {
   for (const agent of new Set([generator, evaluator])) {
     const way = await deps.links.wayTo(call, agent);
     if (way.kind === 'refused') return way;
   }
-  const scrubber = await deps.scrubberOf(call.tenant);
   const id = assignmentIdOf('evl', call);
+  const linked =
+    taskId === undefined ? undefined : await findNamedTask(deps, call, { id, target: generator, taskId });
+  if (linked && 'kind' in linked) return linked;
+  const scrubber = await deps.scrubberOf(call.tenant);
   const label = scrubber.preview(request.label, ASSIGNMENT_LABEL);
   const task = scrubber.text(request.task);
   const details = {
@@ -54,6 +61,7 @@ export async function beginEvaluation(
           target_key: generator,
           depth: depth + 1,
           details,
+          linked_task: linked ?? null,
           status: 'running',
         }
       );
@@ -74,5 +82,5 @@ export async function beginEvaluation(
     return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.max})`);
   if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; nothing was begun');
   deps.onWrite(call.tenant, call.sessionKey);
-  return assigned(call, taken.row, scrubber.text);
+  return (await claimLinkedTask(deps, call, taken.row)) ?? assigned(call, taken.row, scrubber.text);
 }

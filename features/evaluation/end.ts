@@ -25,7 +25,11 @@ export function endOfEvaluation(
   });
   switch (input.status) {
     case 'approved':
-      return end({ ok: true, text: EVALUATE_WORDS.approved(rounds.length, draft) });
+      return {
+        ...end({ ok: true, text: EVALUATE_WORDS.approved(rounds.length, draft) }),
+        // The drafts are in the rounds; the task gets this.
+        result: row.linked_task && draft,
+      };
     case 'not_approved':
       return end({ ok: true, text: EVALUATE_WORDS.exhausted(rounds.length, feedback ?? '', draft) });
     case 'cancelled':

@@ -36,6 +36,7 @@ import { RECORD, WORK } from '#workflows/activity-options.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
 import { readAssignmentStop } from '#domain/turn/stop-of-work.ts';
 import { askAgent } from '#workflows/steps/ask-agent.ts';
+import { closeLinkedTask } from '#workflows/steps/close-linked-task.ts';
 import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopAssignmentInput?]>(ASSIGNMENT.signals.stop);
@@ -70,9 +71,11 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
     ? { status: 'failed', lost: true }
     : await rounds(input, progress).catch(ifCancelled);
   const { finish_assignment } = proxyLocalActivities<AssignmentActivities>(RECORD);
-  const { status, ok } = await CancellationScope.nonCancellable(() =>
-    finish_assignment({ tenant, id, ...end }),
-  );
+  const { status, ok } = await CancellationScope.nonCancellable(async () => {
+    const finished = await finish_assignment({ tenant, id, ...end });
+    if (finished.has_task) await closeLinkedTask({ tenant, id });
+    return finished;
+  });
   progress.status = status as EvaluationEndStatus;
   show(input, progress, null);
   return {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { AssignmentStatus } from '#domain/assignment/assignment.ts';
 import type { AssignmentKind } from '#domain/ids.ts';
-import type { NewAssignment } from '#domain/assignment/new-assignment.ts';
+import type { LinkedTask, NewAssignment } from '#domain/assignment/new-assignment.ts';
 import type { Db } from '../postgres/database.ts';
 import { affects, readRow, readRows, below, type PageEnd } from '../postgres/statements.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
@@ -74,6 +74,12 @@ export async function openAssignments(
        and (${kind}::text is null or kind = ${kind}) and (${session}::text is null or origin_session = ${session})
      order by created_at limit 1000`;
   return rows.map(({ row }) => row);
+}
+
+/** Safe to repeat. */
+export function linkTask(db: TenantDb<Db>, id: string, task: LinkedTask): Promise<boolean> {
+  return affects(db)`update assignments set linked_task = ${JSON.stringify(task)}
+    where tenant_id = ${db} and id = ${id} and ended_at is null`;
 }
 
 /**

@@ -223,7 +223,8 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
     .where((is) => is.and(ofTask(tx, key)))
     .execute();
   await insertEvent(tx, key, task, change);
-  if (closing && row.origin_turn !== null) await announceByLast(tx, key, row.origin_turn);
+  if (closing && row.origin_turn !== null)
+    await announceByLast(tx, key, row.origin_turn, change.is_known === true);
   if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [change.judged]);
 }
 
@@ -231,20 +232,28 @@ function addWriter(session: string): RawBuilder<string[]> {
   return sql`case when ${session} = any (writers) then writers else array_append(writers, ${session}) end`;
 }
 
-/** The last closed task of a request reports for all of them (TE-2). */
-async function announceByLast(tx: TenantTx, [team_key, number]: TaskKey, turn: string): Promise<void> {
+/**
+ * The last closed task of a request reports for all of them (TE-2). 0: none has to, because the lead knows how the only
+ * one ended that is not reported yet.
+ */
+async function announceByLast(
+  tx: TenantTx,
+  [team_key, number]: TaskKey,
+  turn: string,
+  isKnown: boolean,
+): Promise<void> {
   const request = { tenant_id: tx.tenant, team_key, origin_turn: turn };
-  const open = await tx
+  const unreported = await tx
     .selectFrom('team_tasks')
-    .select('number')
+    .select(['number', 'status'])
     .where((is) => is.and(request))
-    .where('status', 'not in', CLOSED)
-    .limit(1)
+    .where('announced_by', 'is', null)
     .execute();
-  if (open.length > 0) return;
+  if (unreported.some(({ status }) => !CLOSED.includes(status))) return;
+  const isAlone = unreported.every((one) => one.number === number);
   await tx
     .updateTable('team_tasks')
-    .set({ announced_by: number })
+    .set({ announced_by: isKnown && isAlone ? 0 : number })
     .where((is) => is.and(request))
     .where('announced_by', 'is', null)
     .execute();

@@ -295,8 +295,6 @@ describe('TL dialects', () => {
       ['write_file', { path: 'a', content: 'x', deliver: true }, /^deliver: no file is sent to the chat/],
       ['spawn', { task: 'x', team_task_id: '7' }, /^team_task_id: /],
       ['spawn', { task: 'x', estimated_duration: 5 }, /^estimated_duration: .*timeout/],
-      ['delegate', { agent_key: 'a', task: 'x', team_task_id: '7' }, /^team_task_id: /],
-      ['evaluate_loop', { task: 'x', team_task_id: '7' }, /^team_task_id: /],
       ['team_message', { action: 'send', to: 'a', text: 'x', media: ['a.png'] }, /^media: .*attach/],
     ];
     for (const [tool, args, words] of refused) {

@@ -214,8 +214,6 @@ const REFUSED: readonly (readonly [tool: string, args: Args, words: RegExp])[] =
   ['spawn', { task: 'a', team_task_id: 'b' }, /team_task_id: /],
   ['spawn', { task: 'a', estimated_duration: 5 }, /estimated_duration: nothing goes by it; timeout/],
   ['spawn', { task: 'a', agent: 'main', model: 'b/c' }, /model: another agent has a model of its own/],
-  ['delegate', { agent_key: 'a', task: 'b', team_task_id: 'c' }, /team_task_id: /],
-  ['evaluate_loop', { generator: 'a', evaluator: 'b', task: 'c', team_task_id: 'd' }, /team_task_id: /],
   ['team_message', { action: 'send', to: 'a', text: 'b', media: ['c'] }, /media: .*team_tasks/],
   ['wait', { timeMs: 99 }, /timeMs/],
   ['wait', { timeMs: 300_001 }, /timeMs/],

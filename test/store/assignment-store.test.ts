@@ -211,6 +211,7 @@ describe('DE-1 limits', () => {
     mode: 'async',
     timeout_seconds: 60,
     gates: [],
+    linked_task: undefined,
   });
   const take = (tenant: string, n: number) => takeDelegation(pool, tenant, 'lead', work(n));
   const finish = (tenant: string, n: number, end: Partial<AssignmentEnd> = {}) =>

@@ -18,7 +18,7 @@ import { type Stack, startStack } from '#test/support/stack.ts';
 export interface LaunderingCase {
   readonly name: string;
   readonly agent?: Partial<AgentConfig>;
-  readonly peer?: 'link' | 'team';
+  readonly peer?: 'link' | 'team' | 'linked team';
   readonly before?: string;
   readonly from?: string;
   readonly plant?: string;
@@ -235,8 +235,9 @@ async function makeAgents(own: Play, options: LaunderingCase, rules: LaunderingR
   };
   for (const key of options.peer ? [own.agent, own.peer] : [own.agent])
     await post(own, '/agents', { key, ...config });
-  if (options.peer === 'link') await post(own, '/agent-links', { source: own.agent, target: own.peer });
-  if (options.peer === 'team')
+  if (options.peer?.startsWith('link'))
+    await post(own, '/agent-links', { source: own.agent, target: own.peer });
+  if (options.peer?.endsWith('team'))
     await post(own, '/teams', { key: `${own.agent}-team`, lead: own.agent, members: [own.peer] });
 }
 

@@ -9,7 +9,7 @@ import type { Files } from '#activities/workspace/contract.ts';
 import { WORK_STATUSES } from '#domain/assignment/assignment.ts';
 import { ASSIGNMENT_MODES } from '#domain/assignment/delegation.ts';
 import { DELEGATION_LIMITS, secondsOf } from '#domain/assignment/delegation.ts';
-import { delegationLabel, NOT_A_TASK, whyNot } from '#domain/assignment/delegation-words.ts';
+import { delegationLabel, whyNot } from '#domain/assignment/delegation-words.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
 
 const PAGE = 20;
@@ -56,6 +56,10 @@ const input = z.object({
     .describe(
       'For delegate: paths in your workspace; the agent gets copies of these files in its own, at most 10 MiB together',
     ),
+  team_task_id: textField(
+    128,
+    'For delegate, to a member of the team that you lead: the task of the board that this work is, as team_tasks lists it; it is claimed for the member and closed with the result. Without it a task is created',
+  ).optional(),
   delegation_id: textField(64, 'For get and cancel; cancel also takes "all"').optional(),
   status: z.enum(WORK_STATUSES).optional().describe('For history: only these'),
   after: textField(200, 'For history: what the page before says at its end').optional(),
@@ -79,7 +83,6 @@ export const tool = defineTool<Input, Pick<ToolDeps, 'assignments' | 'files'>>({
       : `${action}${delegation_id === undefined ? '' : ` ${delegation_id}`}`,
   parameterAliases: { agent: 'agent_key', target: 'agent_key', id: 'delegation_id' },
   refusedParameters: {
-    team_task_id: NOT_A_TASK,
     // The text for `spawn` with an agent's name.
     model: 'model: another agent has a model of its own; leave it out',
     thinking: 'thinking: another agent thinks as it is set up; leave it out',
@@ -119,6 +122,7 @@ async function delegate(
     mode: args.mode,
     seconds: secondsOf(args.mode, args.timeout),
     dependsOn: args.depends_on ?? [],
+    taskId: args.team_task_id?.trim() || undefined,
     files: passed,
   });
   if (work.kind === 'refused') return toolError(work.code, work.message);

@@ -73,6 +73,23 @@ describe('DE-4 evaluate_loop', () => {
     );
   });
 
+  it('completes a task of the team only when the evaluator approves, and gives it back otherwise', async () => {
+    await stack.ask('POST', '/v1/teams', { body: { key: 'crew', lead: 'main', members: ['maker'] } });
+    const tasks = '/v1/teams/crew/tasks';
+    const create = async (): Promise<string> =>
+      (await stack.ask('POST', tasks, { body: { subject: 'An announcement' } })).body.id;
+    const [good, bad] = [await create(), await create()];
+    const args = { generator: 'maker', task: 'Write.', max_rounds: 2 };
+    await loop('good', { ...args, evaluator: 'judge', team_task_id: good });
+    await loop('bad', { ...args, evaluator: 'never', team_task_id: bad });
+    const { body: done } = await stack.ask('GET', `${tasks}/${good}`);
+    assert.deepEqual([done.status, done.owner, done.result], ['completed', 'maker', 'the improved draft']);
+    const { body: back } = await stack.ask('GET', `${tasks}/${bad}`);
+    assert.deepEqual([back.status, back.owner], ['pending', null]);
+    const { result } = await loop('none', { ...args, evaluator: 'judge', team_task_id: 'task_crew.99' });
+    assert.match(result, /^NotFound: team_task_id task_crew\.99 not found\./);
+  });
+
   it('ends after max_rounds with the last feedback and the last output', async () => {
     const args = { generator: 'maker', evaluator: 'never', task: 'Write.', max_rounds: 2 };
     const { result, rounds } = await loop('spent', args);

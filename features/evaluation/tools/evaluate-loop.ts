@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
 import type { Evaluations } from '../begin-evaluation.ts';
-import { delegationLabel, NOT_A_TASK } from '#domain/assignment/delegation-words.ts';
+import { delegationLabel } from '#domain/assignment/delegation-words.ts';
 import { EVALUATE_LIMITS, EVALUATE_WORDS, roundsOf } from '../contract.ts';
 import { toolError } from '#domain/tool.ts';
 
@@ -16,6 +16,10 @@ const input = z.object({
   max_rounds: z.number().optional().describe('Rounds at most: 3, never more than 5'),
   pass_criteria: textField(10_000, 'What the evaluator judges by').optional(),
   context: textField(EVALUATE_LIMITS.task, 'More that the generator should know').optional(),
+  team_task_id: textField(
+    128,
+    'The task of your team’s board that the result is for, when the generator is a member of the team that you lead: claimed for it, and completed when the evaluator approves',
+  ).optional(),
 });
 
 export const tool = defineTool<z.infer<typeof input>, { readonly evaluations: Evaluations }>({
@@ -30,7 +34,6 @@ export const tool = defineTool<z.infer<typeof input>, { readonly evaluations: Ev
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ generator, evaluator, task }) =>
     `${generator ?? '?'} and ${evaluator ?? '?'}: ${delegationLabel(task ?? '')}`,
-  refusedParameters: { team_task_id: NOT_A_TASK },
   run: async ({ evaluations }, args, call) => {
     const { generator, evaluator, pass_criteria: criteria, context } = args;
     const task = args.task?.trim() ?? '';
@@ -45,6 +48,7 @@ export const tool = defineTool<z.infer<typeof input>, { readonly evaluations: Ev
       criteria,
       context,
       rounds: roundsOf(args.max_rounds),
+      taskId: args.team_task_id?.trim() || undefined,
     });
     if (started.kind === 'refused') return toolError(started.code, started.message);
     return { ok: true, text: 'The rounds have begun.', child: started.child };

@@ -205,6 +205,34 @@ describe('TE-2 … TE-4: the rules of a team’s task', () => {
     assert.equal(nextAlarm(board.moment()), undefined);
     assert.equal(board.task().status, 'in_progress');
   });
+
+  it('delegated work ends its task without a message to the lead, and only while it has it', () => {
+    const open = createBoard(newTask()).task();
+    const by = { name: 'agent:m1', member: 'm1', session: 'delegate:del-1', work: 'del-1' };
+    const decide = (action: TaskAction, more = {}, task = open) =>
+      decideTask({ task, team: { ...TEAM, notifies_each: true }, now: 0, token: 't' }, action, {
+        by: { ...by, ...more },
+        text: { id: 'text_1' },
+        ...(action === 'comment' && { type: 'blocker' }),
+      });
+    const claimed = decide('claim');
+    assert.ok(claimed.kind === 'changed');
+    const held = claimed.change.task;
+    assert.equal(held.lease?.work, 'del-1');
+    for (const [action, status] of [
+      ['complete', 'completed'],
+      ['comment', 'failed'],
+      ['cancel', 'cancelled'],
+      ['release', 'pending'],
+    ] as const) {
+      const ended = decide(action, { fence: held.fence }, held);
+      assert.ok(ended.kind === 'changed', action);
+      assert.deepEqual([ended.change.task.status, ended.notices], [status, []]);
+      // Another one has it meanwhile.
+      const late = decide(action, { fence: held.fence - 1 }, held);
+      assert.equal(late.kind, 'refused', action);
+    }
+  });
 });
 
 describe('who may bring work to a team', () => {

@@ -56,6 +56,13 @@ function asked(task: TaskState, action: TaskAction, request: TaskRequest): TaskD
   return judgeHandIn(moment(task), decision.change, GATES, 'crew');
 }
 
+/** Work that is delegated and is this task. */
+const DELEGATED: TaskState = {
+  ...HELD,
+  lease: { member: 'm1', token: 't', fence: 3, until: 5_000, session: 'delegate:del-1', work: 'del-1' },
+};
+const BY_WORK = { name: 'agent:m1', member: 'm1', session: 'delegate:del-1', work: 'del-1', fence: 3 };
+
 const handedIn = (task = HELD, by: TaskRequest['by'] = BY_HOLDER): TaskState =>
   taken(asked(task, 'complete', { by, text: { id: 'text_1' } }));
 
@@ -65,6 +72,26 @@ const input = (task: TaskState, failed?: Judgement['failed']): TaskState =>
 const RETRY = { step: 'retry', gate: 1, name: 'gate 1', retries: 0, max_retries: 2, preview: 'no' } as const;
 
 describe('DE-6 judging of tasks', () => {
+  it('delegated work that its own gates have judged is not judged again', () => {
+    const by = { ...BY_WORK, judged: 'del-1' };
+    assert.equal(handedIn(DELEGATED, by).status, 'completed');
+  });
+
+  it('what gates give back when the delegated work has ended, the member gets again', () => {
+    const waits = handedIn(DELEGATED, BY_WORK);
+    assert.deepEqual([waits.status, waits.lease], ['in_progress', null]);
+    const failed = {
+      step: 'retry',
+      gate: 0,
+      name: 'g',
+      retries: 0,
+      max_retries: 2,
+      preview: 'more',
+    } as const;
+    const again = taken(judged(moment(waits), { of: waits.judging?.of ?? '', failed }));
+    assert.deepEqual([again.status, again.assignee, again.owner], ['pending', 'm1', null]);
+  });
+
   it('no clock runs while it is judged, and a lease that goes on begins anew when it is given back', () => {
     const task = handedIn();
     assert.deepEqual(
