@@ -7,6 +7,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentConfig } from '#domain/agent.ts';
+import { forTenant } from '#store/postgres/tenant-db.ts';
+import { insertTeam } from '#store/teams/team-store.ts';
 import { linkMain } from '#test/support/assignments.ts';
 import { createStand, type Stand, type Tenant } from '#test/support/faults.ts';
 import { createChance, seedOfRun } from '#test/support/seeded.ts';
@@ -59,7 +61,18 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
   const chance = createChance(seedOfRun());
   before(async () => {
     stand = await createStand({ workers: 2, scripts: SCRIPTS, agents: AGENTS });
-    for (const tenant of stand.tenants) await linkMain(stand.pool, tenant.id, ['taker', 'drafts', 'critic']);
+    for (const { id } of stand.tenants) {
+      await linkMain(stand.pool, id, ['taker', 'drafts', 'critic']);
+      const crew = {
+        key: 'crew',
+        lead: 'main',
+        members: ['taker'],
+        name: null,
+        description: null,
+        settings: {},
+      };
+      await insertTeam(forTenant(stand.pool, id), crew, 'test');
+    }
   });
   after(() => stand?.close());
 
@@ -114,7 +127,28 @@ describe('DU-1 kill -9 of all workers under delegations and evaluate loops', { t
         checks.map(({ step }) => step),
         ['pass', 'pass'],
       );
+      await checkTask(tenant, id, label);
     }
+  }
+
+  /** The task of the board that the work is. */
+  async function checkTask(tenant: Tenant, id: string, label: string): Promise<void> {
+    const task = await stand.until(`the end of the task of ${id}`, async () => {
+      const rows = await rowsOf<{ number: number; status: string; result: string; subject: string }>(
+        'select number, status, result, subject from team_tasks where tenant_id = $1 and create_key = $2',
+        [tenant.id, `delegation/${id}`],
+      );
+      return rows.find(({ status }) => status === 'completed');
+    });
+    assert.deepEqual([task.subject, task.result], [label, `Wrote ${label}.`]);
+    const events = await rowsOf<{ action: string }>(
+      'select action from team_task_events where tenant_id = $1 and number = $2 order by revision',
+      [tenant.id, task.number],
+    );
+    assert.deepEqual(
+      events.map(({ action }) => action),
+      ['create', 'claim', 'complete'],
+    );
   }
 
   async function checkEvaluated(tenant: Tenant, session: string, turn: string): Promise<void> {
