@@ -27,6 +27,11 @@ export function assignmentWorkflowId(kind: AssignmentKind, id: string): string {
   return `${ASSIGNMENT_WORKFLOWS[kind]}/${id}`;
 }
 
+/** The workflow of delegated work, whose id says its kind. */
+export function workflowOfWork(id: string): string {
+  return assignmentWorkflowId(id.startsWith('evl-') ? 'evaluation' : 'delegation', id);
+}
+
 /** Key of the session that works on it; for an evaluation, the prefix of the keys of its rounds' sessions. */
 export function assignmentSession(kind: AssignmentKind, id: string): string {
   return `${{ subagent: 'subagent', delegation: 'delegate', evaluation: 'evaluate' }[kind]}:${id}`;

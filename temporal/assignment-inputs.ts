@@ -23,6 +23,7 @@ export function assignmentInput(
     user: row.user_id ?? undefined,
     timeout_seconds: row.timeout_seconds,
     gates: shownGates(row.gates, hide),
+    has_task: row.linked_task ? true : undefined,
   };
 }
 
@@ -36,6 +37,7 @@ function evaluationInput(tenant: string, row: AssignmentRow) {
     rounds: row.details?.max_rounds ?? 0,
     label: row.label,
     user: row.user_id ?? undefined,
+    has_task: row.linked_task ? (true as const) : undefined,
   };
 }
 

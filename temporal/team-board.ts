@@ -37,6 +37,8 @@ export interface TaskOrigin {
   readonly session?: string;
   readonly turn?: string;
   readonly context?: MessageContext;
+  /** The session of ours whose text it has, besides `session`. */
+  readonly writer?: string;
 }
 
 /** A request to a task, with its texts as they were written. */
@@ -109,6 +111,7 @@ export function createTeamBoard({ pool, scrubberOf, reach }: TeamBoardDeps): Tea
         origin_session: origin.session,
         origin_turn: origin.turn,
         context: origin.context,
+        ...(origin.writer !== undefined && { writers: [origin.writer] }),
       });
       if (created.kind === 'missing') throw new Failure('NotFound', `there is no team "${team.key}"`);
       if (created.kind === 'refused') throw new Failure('InvalidInput', created.message);

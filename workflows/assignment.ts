@@ -48,7 +48,7 @@ import {
 import type { TurnOutcome } from '#domain/turn/turn.ts';
 import { ANNOUNCEMENT, RECORD } from './activity-options.ts';
 import { childLabels } from './steps/child-labels.ts';
-import { closeLinkedTask } from './steps/close-linked-task.ts';
+import { claimLinkedTask, closeLinkedTask } from './steps/linked-task.ts';
 import { refuseWrongStart } from './steps/refuse-start.ts';
 import { createSignalRefusals, type SignalRefusals } from './steps/refused-signals.ts';
 import { checkLine, runGates } from './steps/gates/run-gates.ts';
@@ -175,7 +175,7 @@ function handleSteering(progress: Progress, refusals: SignalRefusals): void {
   });
 }
 
-/** Runs the turns of its session, then its gates. */
+/** Claims its task, runs the turns of its session, then its gates. */
 async function work(progress: Progress): Promise<AssignmentEnd> {
   const { input } = progress;
   const limits: SessionLimits = {
@@ -185,6 +185,8 @@ async function work(progress: Progress): Promise<AssignmentEnd> {
   };
   const turns = (messageId: string): Promise<SessionEnd> =>
     runSession({ ...input, message_id: messageId, agent: input.target }, limits);
+  const unclaimed = input.has_task && (await claimLinkedTask(input));
+  if (unclaimed) return { status: 'failed', reason: unclaimed };
   const end = endOf(progress, await turns(input.message_id));
   if (end.status !== 'completed' || input.gates.length === 0) return end;
   const { blocked } = await runGates({
@@ -232,7 +234,7 @@ async function leave(progress: Progress, finished: FinishedAssignment): Promise<
   const { kind, input } = progress;
   const { status, ok, unannounced, waiter, next } = finished;
   show(progress, status);
-  if (finished.has_task) await closeLinkedTask(input);
+  if (input.has_task) await closeLinkedTask(input);
   if (waiter !== undefined) await signalIfRunning(waiter, AWAIT_SUBAGENTS.signals.ended, {});
   if (unannounced > 0) {
     // Subagents are announced together with others that end within the debounce time.

@@ -19,7 +19,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { decideTask } from '#domain/team/decide-task.ts';
-import type { TaskDecision, Moment } from '#domain/team/decision.ts';
+import { isHolder, type Moment, type TaskDecision } from '#domain/team/decision.ts';
 import { judged } from '#domain/team/judge-task.ts';
 import {
   dependencyEnded,
@@ -56,6 +56,7 @@ import { refuseWrongStart } from './steps/refuse-start.ts';
 import { refusalOfFullRun } from './steps/run-limits.ts';
 import { type RunningTurn, startMemberTurn } from './steps/teams/member-turn.ts';
 import { notifyOthers } from './steps/teams/notify-others.ts';
+import { stopWork } from './steps/teams/stop-work.ts';
 import { noteRefused, type RefusedRequests } from './steps/teams/refused-requests.ts';
 import {
   apply,
@@ -92,6 +93,8 @@ interface Progress extends KnownTask, RefusedRequests {
   /** The message of the lease with this fence is written; there is no turn when the member's agent no longer exists. */
   assigned?: { readonly fence: number; readonly turn: MemberTurn | null };
   turn?: RunningTurn;
+  /** Delegated work that has had the task, unless it has given it up itself. */
+  work?: string | undefined;
   judgement?: RunningJudgement;
 }
 
@@ -114,6 +117,7 @@ export async function teamTask(input: TeamTaskInput): Promise<TaskView> {
     throw notFound(input);
   }
   progress.loaded = { task: loaded.task, team: loaded.team };
+  progress.work = loaded.task.lease?.work;
   progress.signals = loaded.signals ?? undefined;
   progress.refusals += loaded.signals?.refused ?? 0;
   progress.released ||= loaded.isOriginClosed;
@@ -143,6 +147,7 @@ async function untilAtRest(progress: Progress): Promise<void> {
     const { revision } = taskOf(progress);
     await hearSignals(progress);
     await followTurn(progress);
+    await followWork(progress);
     await followJudging(progress);
     await notifyOthers(progress);
     if (isLong() && !progress.turn && !progress.judgement) await condition(allHandlersFinished);
@@ -201,6 +206,12 @@ async function followTurn(progress: Progress): Promise<void> {
       : await local.prepare_member_turn({ ...input, task });
   if (prepared) progress.turn = startMemberTurn(input.tenant, fence, prepared);
   else await apply(progress, (moment) => turnEnded(moment, { fence, status: 'failed', reason: NO_AGENT }));
+}
+
+async function followWork(progress: Progress): Promise<void> {
+  const { work } = progress;
+  progress.work = taskOf(progress).lease?.work;
+  if (work !== undefined && work !== progress.work) await stopWork(work);
 }
 
 /** A member that has just submitted its work ends its turn by itself. */
@@ -315,9 +326,12 @@ async function answer(progress: Progress, action: TaskAction, requested: TaskReq
   const request = await keepUpdate();
   await condition(() => progress.loaded !== undefined || progress.missing === true);
   if (progress.missing) throw notFound(progress.input);
+  const { by } = requested;
+  const isOwnWork = isHolder({ task: taskOf(progress) }, by);
   const decision = await apply(progress, (moment) => decideTask(moment, action, requested), request);
   if (decision) refuse(decision);
-  return answerOf(progress.input, taskOf(progress), action, requested.by.member, decision);
+  if (isOwnWork) progress.work = taskOf(progress).lease?.work;
+  return answerOf(progress.input, taskOf(progress), action, by.member, decision);
 }
 
 function refuse(decision: TaskDecision): void {

@@ -29,7 +29,7 @@ import { activityFailure, failingAs, recordFailure } from '../activity-failure.t
 import type { ActivityDeps } from '../activity-deps.ts';
 import type { SendSystemMessage } from '../turn/send-system-message.ts';
 import { endOfWork } from './assignment-end.ts';
-import { closeLinkedTask } from './linked-task.ts';
+import { claimLinkedTask, closeLinkedTask } from './linked-task.ts';
 
 export interface AssignmentRunDeps extends ActivityDeps {
   readonly wake: SendSystemMessage;
@@ -45,6 +45,7 @@ export function createAssignmentActivities(deps: AssignmentRunDeps): AssignmentA
   return {
     finish_assignment: failingAs(recordFailure, (input) => finish(deps, input)),
     announce_assignment: failingAs(activityFailure, (key) => announceAssignment(deps, key)),
+    claim_linked_task: failingAs(activityFailure, (key) => claimLinkedTask(deps, key)),
     close_linked_task: failingAs(activityFailure, (key) => closeLinkedTask(deps, key)),
     collect_subagents: failingAs(recordFailure, (input) => collect(deps, input)),
   };
@@ -78,7 +79,6 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
     status: status as FinishedAssignment['status'],
     ok: status === 'completed' || status === 'approved' || status === 'not_approved',
     unannounced: ended.unannounced,
-    has_task: ended.row.linked_task ? true : undefined,
     waiter: ended.next ? undefined : (waiter ?? undefined),
     next: ended.next && { input: assignmentInput(tenant, ended.next, hide), waits: mode === 'sync' },
   };

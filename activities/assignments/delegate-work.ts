@@ -20,7 +20,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { refused } from './agent-links.ts';
 import { type AssignmentDeps, assigned, assignmentIdOf, type AssignedWork, takePlace } from './take-place.ts';
 import { type Dependency, readDependencyFiles } from './dependency-files.ts';
-import { claimLinkedTask, findNamedTask, newTaskFor } from './linked-task.ts';
+import { findNamedTask, newTaskFor } from './linked-task.ts';
 import type { Workspace } from '../workspace/workspace-folder.ts';
 import { type PassedFile, passedPath, writePassedFiles } from './pass-files.ts';
 
@@ -98,7 +98,7 @@ export async function delegateWork(
       read,
     );
   await writePassedFiles(deps.files, scrubber, { ...workspace, delegationId: id }, files);
-  return (await claimLinkedTask(deps, call, taken.row)) ?? assigned(call, taken.row, scrubber.text);
+  return assigned(call, taken.row, scrubber.text);
 }
 
 /** Returns a text when one of them does not exist. */

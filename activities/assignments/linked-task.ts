@@ -5,26 +5,22 @@
 import type { AssignmentKey } from '#domain/assignment/assignment.ts';
 import { TASK_WORDS, whyNot } from '#domain/assignment/delegation-words.ts';
 import type { LinkedTask } from '#domain/assignment/new-assignment.ts';
-import { Failure, FAILURES } from '#domain/errors.ts';
+import { Failure } from '#domain/errors.ts';
 import { claimProblem } from '#domain/team/decide-task.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import { isClosed, type TaskAction, type TaskActor } from '#domain/team/team-task.ts';
 import { readTaskRef, TEAM_LIMITS } from '#domain/team/team.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import { type AssignmentRow, findAssignment, linkTask } from '#store/assignments/assignment-store.ts';
-import { endAssignment } from '#store/assignments/end-assignment.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { findTask, type TeamTaskRow } from '#store/teams/team-task-store.ts';
 import { findTeam, type TeamRow, teamsOf } from '#store/teams/team-store.ts';
 import { createTeamBoard, type TaskWords, type TeamBoard, type TeamBoardDeps } from '#temporal/team-board.ts';
 import { type Refused, refused } from './agent-links.ts';
-import { failed } from './assignment-end.ts';
 
 /** Characters of a task's result and of the reason why it failed. */
 const MAX_RESULT = 100_000;
 const MAX_REASON = 2_000;
-/** The lease outlasts the work, whose end is recorded before the task's. */
-const LATE_SECONDS = 3_600;
 
 interface LinkRequest {
   /** Of the work that is to be the task. */
@@ -85,61 +81,40 @@ function linkProblem(
   return claimProblem(state, target)?.message;
 }
 
-/** Gives the member the task. Returns why it cannot have it; the work has then ended. Safe to repeat. */
-export async function claimLinkedTask(
-  deps: TeamBoardDeps,
-  { tenant, callId }: Pick<RunningCall, 'tenant' | 'callId'>,
-  row: AssignmentRow,
-): Promise<Refused | undefined> {
-  const { linked_task: link, ended_at } = row;
-  if (link === null || link.fence !== undefined || ended_at !== null) return undefined;
+/** @throws Failure of the board when the member cannot have it. Safe to repeat. */
+export async function claimLinkedTask(deps: TeamBoardDeps, { tenant, id }: AssignmentKey): Promise<void> {
   const db = forTenant(deps.pool, tenant);
+  const row = await findAssignment(db, id);
+  const link = row?.linked_task;
+  if (!row || !link || link.fence !== undefined || row.ended_at !== null) return;
   const board = createTeamBoard(deps);
-  try {
-    const number = link.number ?? (await createTask(deps, board, tenant, row));
-    const { lease } = await board.act(
-      { tenant, team: link.team, number },
-      'claim',
-      holderOf(row),
-      { lease_seconds: leaseSeconds(row) },
-      { key: `${row.id}/claim`, mayRunTwice: true },
-    );
-    await linkTask(db, row.id, { ...link, number, ...(lease && { fence: lease.fence }) });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Failure) || FAILURES[error.type].retryable) throw error;
-    const { message } = error;
-    await endAssignment(db, row.id, {
-      status: 'cancelled',
-      result: null,
-      error: { code: 'Conflict', message },
-      warnings: [],
-      by: callId,
-      silent: true,
-      call: failed('ExecutionFailed', message),
-    });
-    return refused('InvalidArgs', message);
-  }
+  const number = link.number ?? (await createTask(deps, board, tenant, row));
+  if (link.number === undefined) await linkTask(db, id, { ...link, number });
+  // Rounds of making and judging have no time limit of their own.
+  const lease_seconds = row.timeout_seconds || TEAM_LIMITS.longestLeaseSeconds;
+  const { lease } = await board.act(
+    { tenant, team: link.team, number },
+    'claim',
+    holderOf(row),
+    { lease_seconds },
+    { key: `${id}/claim`, mayRunTwice: true },
+  );
+  await linkTask(db, id, { ...link, number, ...(lease && { fence: lease.fence }) });
 }
 
-/** Returns its number. Its text is the work's label: the rest is for the giver and the member. Safe to repeat. */
+/** Returns its number. Safe to repeat. */
 async function createTask(
   { pool }: TeamBoardDeps,
   board: TeamBoard,
   tenant: string,
-  { id, label, linked_task, source_key, context }: AssignmentRow,
+  { id, label, task, linked_task, source_key, origin_session, context }: AssignmentRow,
 ): Promise<number> {
   const key = linked_task?.team ?? '';
   const team = await findTeam(forTenant(pool, tenant), key);
   if (!team) throw new Failure('NotFound', `there is no team "${key}"`);
-  const origin = { actor: `agent:${source_key}`, context };
-  return (await board.create(tenant, team, { subject: label }, origin, `delegation/${id}`)).number;
-}
-
-/** Rounds of making and judging have no time limit of their own. */
-function leaseSeconds({ timeout_seconds: seconds }: AssignmentRow): number {
-  const max = TEAM_LIMITS.longestLeaseSeconds;
-  return seconds === 0 ? max : Math.min(seconds + LATE_SECONDS, max);
+  const draft = { subject: label, description: task };
+  const origin = { actor: `agent:${source_key}`, writer: origin_session, context };
+  return (await board.create(tenant, team, draft, origin, `delegation/${id}`)).number;
 }
 
 /** The session whose text the task gets. Rounds have many; what those have read, the giver's session has read. */
@@ -150,13 +125,18 @@ function holderOf({ id, kind, target_key, session_key, origin_session }: Assignm
 
 /** @throws Failure of the board when the task is no longer the work's. Safe to repeat. */
 export async function closeLinkedTask(deps: TeamBoardDeps, { tenant, id }: AssignmentKey): Promise<void> {
-  const row = await findAssignment(forTenant(deps.pool, tenant), id);
+  const db = forTenant(deps.pool, tenant);
+  const row = await findAssignment(db, id);
   const link = row?.linked_task;
-  if (!row || !link) return;
-  const board = createTeamBoard(deps);
-  const number = link.number ?? (await createTask(deps, board, tenant, row));
-  const { by, action, ...words } = endOfTask(row, link);
-  await board.act({ tenant, team: link.team, number }, action, by, words, {
+  if (!row || link?.number === undefined) return;
+  const { team, number, fence, created } = link;
+  const end = fence === undefined ? undefined : endOfTask(row, { fence, created });
+  const task = await findTask(db, team, number);
+  // Nobody could have it, so that it was created for nothing.
+  const isUnused = fence === undefined && created && task?.state.lease === null;
+  const { by, action, ...words } = end ?? (isUnused ? cancelByLead(row) : {});
+  if (!by || !action) return;
+  await createTeamBoard(deps).act({ tenant, team, number }, action, by, words, {
     key: `${id}/end`,
     mayRunTwice: true,
   });
@@ -167,22 +147,22 @@ interface TaskEnd extends TaskWords {
   readonly by: TaskActor;
 }
 
-/** Work that was cancelled or not approved goes back to the board, if the task was there before. */
-function endOfTask(row: AssignmentRow, { fence, created }: LinkedTask): TaskEnd {
-  const { id, kind, status, result, source_key: lead } = row;
-  // It may have been stopped before it was known to have the task.
-  if (fence === undefined)
-    return created
-      ? { action: 'cancel', by: { name: `agent:${lead}`, member: lead, work: id } }
-      : { action: 'release', by: holderOf(row) };
+function cancelByLead({ id, source_key: lead }: AssignmentRow): TaskEnd {
+  return { action: 'cancel', by: { name: `agent:${lead}`, member: lead }, text: `${id} did not begin` };
+}
+
+/** Work that was stopped or not approved goes back to the board, if the task was there before. */
+function endOfTask(
+  row: AssignmentRow,
+  { fence, created }: { readonly fence: number; readonly created: true | undefined },
+): TaskEnd {
+  const { id, status, result, warnings, stopped_by } = row;
   const by = { ...holderOf(row), fence };
-  if (status === 'cancelled' || status === 'not_approved')
+  if (status === 'completed' || status === 'approved')
+    return { action: 'complete', by, text: cut([result ?? '', ...warnings].join('\n\n'), MAX_RESULT) };
+  if (status === 'cancelled' || status === 'not_approved' || stopped_by !== null)
     return { action: created ? 'cancel' : 'release', by, text: `${id}: ${status.replace('_', ' ')}` };
-  if (status !== 'completed' && status !== 'approved')
-    return { action: 'comment', by, type: 'blocker', text: cut(whyNot(row), MAX_REASON) };
-  // The member's gates for tasks were among those of its delegation.
-  const judged = kind === 'delegation' ? { judged: id } : {};
-  return { action: 'complete', by: { ...by, ...judged }, text: cut(result ?? '', MAX_RESULT) };
+  return { action: 'comment', by, type: 'blocker', text: cut(whyNot(row), MAX_REASON) };
 }
 
 function cut(text: string, max: number): string {

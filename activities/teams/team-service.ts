@@ -3,7 +3,7 @@
  * limited to the caller's tenant and its agent's teams; the identity is that of the call.
  */
 import { createHash } from 'node:crypto';
-import { type TeamRole, roleIn, sessionsOfTask } from '#domain/team/team.ts';
+import { mailSessionKey, type TeamRole, roleIn, sessionsOfTask } from '#domain/team/team.ts';
 import { teamAccessProblem } from '#domain/team/may-use-team.ts';
 import {
   type TaskAction,
@@ -166,7 +166,7 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
         });
         await wake({
           tenant: call.tenant,
-          session: `team:${team.key}:mail:${addressee}`,
+          session: mailSessionKey(team.key, addressee),
           messageId: `msg_mail-${id}`,
           text: `[Team message from ${call.agent}]: ${text}`,
           mode: 'queue',
@@ -178,8 +178,10 @@ export function createTeamService({ pool, board, wake }: TeamServiceDeps): TeamS
       }
     },
 
-    read: (call, team, limit) =>
-      teams.readTeamMessages(forTenant(pool, call.tenant), team, call.agent, limit),
+    async read(call, team, limit) {
+      await call.origins?.readSessions([mailSessionKey(team, call.agent)]);
+      return teams.readTeamMessages(forTenant(pool, call.tenant), team, call.agent, limit);
+    },
   };
 }
 

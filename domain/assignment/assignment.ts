@@ -76,6 +76,8 @@ export interface AssignmentInput {
   readonly gates: readonly ShownGate[];
   /** Hints for the first turn of its session. */
   readonly engine?: EngineHints;
+  /** It is a task of a team's board, which it claims first. */
+  readonly has_task?: true;
   /** The work was ended from outside: this run only records and announces that. */
   readonly lost?: true;
 }
@@ -146,15 +148,19 @@ export interface FinishedAssignment {
   /** Id of the workflow that waits for the end. */
   readonly waiter?: string;
   readonly next?: { readonly input: AssignmentInput; readonly waits: boolean };
-  /** A task of a team's board is to be closed with it. */
-  readonly has_task?: true;
 }
 
-export interface AssignmentActivities {
+/** Each is safe to repeat. */
+export interface LinkedTaskActivities {
+  /** Gives the agent the task that its work is, which may have to be created. @throws what the board refuses */
+  claim_linked_task(input: AssignmentKey): Promise<void>;
+  /** Ends the task as the work has ended. @throws what the board refuses, when the task is no longer the work's */
+  close_linked_task(input: AssignmentKey): Promise<void>;
+}
+
+export interface AssignmentActivities extends LinkedTaskActivities {
   finish_assignment(input: FinishAssignmentInput): Promise<FinishedAssignment>;
   announce_assignment(input: AssignmentKey): Promise<void>;
-  /** Closes the task that the delegation has done, unless it is no longer the delegation's. */
-  close_linked_task(input: AssignmentKey): Promise<void>;
   /** Returns how many still run. When none does (or the last attempt is made), it records the result of the call. */
   collect_subagents(input: CollectSubagentsInput): Promise<number>;
 }

@@ -39,11 +39,10 @@ export interface Origin {
   readonly context: MessageContext;
 }
 
-/** The first contents of a row; the store adds the time. */
 /** A task of a team's board while delegated work is it. */
 export interface LinkedTask {
   readonly team: string;
-  /** Absent until the task is created. */
+  /** Absent until it is created. */
   readonly number?: number;
   /** Fence of the work's lease. Absent until it has the task. */
   readonly fence?: number;
@@ -51,6 +50,7 @@ export interface LinkedTask {
   readonly created?: true;
 }
 
+/** The first contents of a row; the store adds the time. */
 export interface NewAssignment {
   readonly id: string;
   readonly kind: AssignmentKind;

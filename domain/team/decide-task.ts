@@ -2,6 +2,7 @@
  * The rules of a team's task (TE-2 … TE-4). They are pure, so that the workflow decides by them, a validator refuses by
  * them and a replay gets the same result.
  */
+import { TEAM_LIMITS } from './team.ts';
 import { isClosed, type TaskAction, type TaskActor, type TaskRequest, type TaskState } from './team-task.ts';
 import {
   changed,
@@ -46,25 +47,27 @@ export function decideTask(moment: Moment, action: TaskAction, request: TaskRequ
   const { team } = moment;
   if (by.member !== undefined && by.member !== team.lead && !team.members.includes(by.member))
     return refused('Forbidden', `agent "${by.member}" is not a member of this team`);
-  return withSender(RULES[action](moment, request), by);
-}
-
-/** What its readers read is the session's. The giver of delegated work gets no message about it besides its result. */
-function withSender(decision: TaskDecision, { session, work }: TaskActor): TaskDecision {
+  const decision = RULES[action](moment, request);
   if (decision.kind !== 'changed') return decision;
-  const { change } = decision;
-  const writes = [change.text, change.subject, change.description_id, change.file_id].some(
-    (one) => one !== undefined,
-  );
-  const sender = {
-    ...(writes && session !== undefined && { writer: session }),
-    ...(work !== undefined && { is_known: true as const }),
-  };
+  const writer = writerOf(request);
   return {
     ...decision,
-    change: { ...change, ...sender },
-    notices: work === undefined ? decision.notices : [],
+    change: {
+      ...decision.change,
+      ...(writer !== undefined && { writer }),
+      ...(isOwnWork(moment, by) && { is_known: true }),
+    },
   };
+}
+
+/** The session of ours whose text its readers read. */
+function writerOf({ by, text, subject, description_id, file_id }: TaskRequest): string | undefined {
+  return (text ?? subject ?? description_id ?? file_id) === undefined ? undefined : by.session;
+}
+
+/** Whether delegated work ends the task, by itself or by a call of its agent. */
+function isOwnWork(moment: Moment, by: TaskActor): boolean {
+  return moment.task.lease?.work !== undefined && isHolder(moment, by);
 }
 
 function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision {
@@ -72,10 +75,12 @@ function claim(moment: Moment, { by, lease_seconds }: TaskRequest): TaskDecision
   const { member } = by;
   if (member === undefined) return refused('InvalidInput', 'member is required to claim a task');
   if (member === team.lead) return refused('Forbidden', 'team lead cannot assign tasks to itself');
+  if (by.work !== undefined && task.lease?.work === by.work) return same('It has the task.');
   const problem = claimProblem(task, member);
   if (problem) return problem;
-  const until = now + (lease_seconds ?? team.lease_seconds) * 1000;
+  const seconds = lease_seconds ?? team.lease_seconds;
   const work = by.work === undefined ? {} : { work: by.work };
+  const until = now + (seconds + (by.work === undefined ? 0 : TEAM_LIMITS.lateSeconds)) * 1000;
   return changed(
     task,
     { status: 'in_progress', ...leaseFor(moment, { member, until, session: by.session ?? null, ...work }) },
@@ -198,12 +203,7 @@ function complete(moment: Moment, { by, text }: TaskRequest): TaskDecision {
   return changed(
     task,
     { status: 'completed', percent: 100, owner, worked: true, lease: null, question: null },
-    {
-      action: 'complete',
-      actor: by.name,
-      judged: by.judged,
-      text: text ? { ...text, as: 'result' } : undefined,
-    },
+    { action: 'complete', actor: by.name, text: text ? { ...text, as: 'result' } : undefined },
     team.notifies_each ? ['completed'] : [],
   );
 }

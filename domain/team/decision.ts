@@ -102,6 +102,7 @@ export const LEAD_ONLY = 'only the team lead can perform this action';
 export function isHolder({ task }: Pick<Moment, 'task'>, by: TaskActor): boolean {
   const { lease } = task;
   if (!lease || by.member !== lease.member) return false;
+  if (by.work !== undefined && by.work !== lease.work) return false;
   if (by.token !== undefined) return by.token === lease.token;
   return (
     by.session !== undefined && by.session === lease.session && (by.fence ?? lease.fence) === lease.fence

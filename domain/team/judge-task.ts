@@ -26,7 +26,7 @@ export function judgeHandIn(
 ): TaskDecision {
   const member = change.task.owner ?? change.task.assignee;
   const { lease, returned } = task;
-  const endsWithIt = lease?.until === null || lease?.work !== undefined;
+  const endsByHandIn = lease?.until === null || lease?.work !== undefined;
   if (member === null) return same('nobody has it');
   const revision = task.revision + 1;
   const id = change.text?.id ?? (change.text ? `text_${team}.${task.number}.${revision}` : null);
@@ -42,7 +42,7 @@ export function judgeHandIn(
       returned?.member === member
         ? { gate: returned.gate, retries: returned.retries }
         : { gate: 0, retries: 0 },
-    fence: endsWithIt && change.actor === `agent:${lease.member}` ? lease.fence : null,
+    fence: endsByHandIn && change.actor === `agent:${lease.member}` ? lease.fence : null,
   };
   return changed(
     task,
@@ -51,7 +51,7 @@ export function judgeHandIn(
       owner: member,
       worked: true,
       question: null,
-      lease: endsWithIt ? null : lease,
+      lease: endsByHandIn ? null : lease,
       judging,
     },
     { action: 'hand_in', actor: change.actor, text: change.text, writer: change.writer },

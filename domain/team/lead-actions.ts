@@ -20,7 +20,7 @@ function byLead(rule: Rule): Rule {
 /** Delegated work may also end the task that it is. */
 function byLeadOrWork(rule: Rule): Rule {
   return (moment, request) =>
-    request.by.work !== undefined && isHolder(moment, request.by)
+    moment.task.lease?.work !== undefined && isHolder(moment, request.by)
       ? rule(moment, request)
       : byLead(rule)(moment, request);
 }

@@ -25,14 +25,13 @@ export function requestProblem(requested: unknown): string | undefined {
 }
 
 function actorProblem(by: unknown): string | undefined {
-  const { name, member, token, session, fence, work, judged } = isRecord(by) ? withoutNulls(by) : {};
+  const { name, member, token, session, fence, work } = isRecord(by) ? withoutNulls(by) : {};
   if (!isText(name, 200) || name === '') return 'by.name is required: who asks';
   if (!isOptionalText(member, 200)) return 'by.member must be the key of a member';
   if (!isOptionalText(token, 200)) return 'by.token must be the text that claim gave';
   if (!isOptionalText(session, 300) || !(fence === undefined || isWhole(fence)))
     return 'by.session and by.fence are for sessions of our own';
-  if (!isOptionalText(work, 200) || !isOptionalText(judged, 200))
-    return 'by.work and by.judged are for work of our own';
+  if (!isOptionalText(work, 200)) return 'by.work is for work of our own';
   return undefined;
 }
 

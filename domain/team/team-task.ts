@@ -94,10 +94,8 @@ export interface TaskActor {
   readonly token?: string;
   /** Fence of the lease that its session received; an older one is refused. */
   readonly fence?: number;
-  /** Id of the work that an agent has delegated and that is this task: its giver learns how it ends by itself. */
+  /** Id of the delegated work that is this task. */
   readonly work?: string;
-  /** Id of work whose gates have judged what is handed in. */
-  readonly judged?: string;
 }
 
 /** Text of a person or a model: its row's id with a scrubbed preview, or, from another client, the text itself. */
@@ -246,7 +244,7 @@ export interface TaskChange {
   readonly file_id?: string;
   /** The session of ours that sends the text or file. */
   readonly writer?: string;
-  /** The lead learns of it by itself. */
+  /** The lead learns of this end from its own delegation. */
   readonly is_known?: true;
   /** A turn whose answer is stored as the task's result. A request never sets it. */
   readonly result_of?: string;

@@ -20,6 +20,8 @@ export const TEAM_LIMITS = {
   /** Duration of a claim that sets none. */
   leaseSeconds: 3_600,
   longestLeaseSeconds: 86_400,
+  /** The lease of delegated work outlasts the work, whose end is recorded before the task's. */
+  lateSeconds: 3_600,
   listPage: 30,
   searchPage: 5,
   mailPage: 50,
@@ -95,6 +97,11 @@ export function sessionsOfTask(
     member ? taskSessionKey(team, task.number, member) : [],
   );
   return [...new Set([task.origin_session ?? [], members, task.writers].flat())];
+}
+
+/** Key of the session that messages of teammates wake. */
+export function mailSessionKey(team: string, member: string): string {
+  return `team:${team}:mail:${member}`;
 }
 
 /** Key of the session where a team's lead reads about tasks that no turn of its own has created. */

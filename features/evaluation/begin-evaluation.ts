@@ -8,7 +8,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { TeamBoardDeps } from '#temporal/team-board.ts';
 import { type AgentLinks, refused } from '#activities/assignments/agent-links.ts';
-import { claimLinkedTask, findNamedTask } from '#activities/assignments/linked-task.ts';
+import { findNamedTask } from '#activities/assignments/linked-task.ts';
 import { assigned, assignmentIdOf, type AssignedWork } from '#activities/assignments/take-place.ts';
 
 export interface EvaluateRequest {
@@ -82,5 +82,5 @@ export async function beginEvaluation(
     return refused('PermissionDenied', `delegation depth limit reached (${taken.have}/${taken.max})`);
   if (taken.kind !== 'taken') return refused('Cancelled', 'the turn is over; nothing was begun');
   deps.onWrite(call.tenant, call.sessionKey);
-  return (await claimLinkedTask(deps, call, taken.row)) ?? assigned(call, taken.row, scrubber.text);
+  return assigned(call, taken.row, scrubber.text);
 }

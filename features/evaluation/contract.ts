@@ -22,6 +22,8 @@ export interface EvaluateLoopInput {
   /** Scrubbed; the web UI shows it. */
   readonly label: string;
   readonly user?: string;
+  /** It is a task of a team's board, which it claims first. */
+  readonly has_task?: true;
   /** It was ended from outside: this run only records that and notifies waiting workflows. */
   readonly lost?: true;
 }

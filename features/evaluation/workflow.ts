@@ -36,7 +36,7 @@ import { RECORD, WORK } from '#workflows/activity-options.ts';
 import { inputProblem } from '#domain/turn/start-problem.ts';
 import { readAssignmentStop } from '#domain/turn/stop-of-work.ts';
 import { askAgent } from '#workflows/steps/ask-agent.ts';
-import { closeLinkedTask } from '#workflows/steps/close-linked-task.ts';
+import { claimLinkedTask, closeLinkedTask } from '#workflows/steps/linked-task.ts';
 import { refuseWrongStart } from '#workflows/steps/refuse-start.ts';
 
 const stopSignal = defineSignal<[StopAssignmentInput?]>(ASSIGNMENT.signals.stop);
@@ -73,7 +73,7 @@ export async function evaluateLoop(input: EvaluateLoopInput): Promise<EvaluateLo
   const { finish_assignment } = proxyLocalActivities<AssignmentActivities>(RECORD);
   const { status, ok } = await CancellationScope.nonCancellable(async () => {
     const finished = await finish_assignment({ tenant, id, ...end });
-    if (finished.has_task) await closeLinkedTask({ tenant, id });
+    if (input.has_task) await closeLinkedTask(input);
     return finished;
   });
   progress.status = status as EvaluationEndStatus;
@@ -99,6 +99,8 @@ function stopped({ by }: StopAssignmentInput): EvaluationEnd {
 }
 
 async function rounds(input: EvaluateLoopInput, progress: Progress): Promise<EvaluationEnd> {
+  const unclaimed = input.has_task && (await claimLinkedTask(input));
+  if (unclaimed) return { status: 'failed', failed: { role: 'generator', round: 1, why: unclaimed } };
   for (let round = 1; round <= input.rounds; round += 1) {
     progress.round = round;
     const failed = (role: EvaluationRole, why: string): EvaluationEnd => ({

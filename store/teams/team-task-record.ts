@@ -5,12 +5,14 @@ import { assigneeProblem } from '#domain/team/lead-actions.ts';
 import { BLOCKER_WORDS, newTask, openBlockers } from '#domain/team/new-task.ts';
 import { isStatusReason } from '#domain/team/decision.ts';
 import { CLOSED, isClosed, type TaskState } from '#domain/team/team-task.ts';
+import { taskSessionKey } from '#domain/team/team.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
 import { type NewMemberTurn, openMemberSession, writeMemberTurn } from './member-turn-record.ts';
 import { insertBlockers, tasksWithNumbers, withBlockers } from './task-blockers.ts';
 import { ofTask, type RecordedTask, type TaskKey, type WrittenChange } from './recorded-task.ts';
 import { callWithin } from '../postgres/sql-call.ts';
-import { readRecordedState } from './team-task-state.ts';
+import { affects } from '../postgres/statements.ts';
+import { dependentsOf, readRecordedState } from './team-task-state.ts';
 import { readText, takeTexts } from './task-text-record.ts';
 import { noteReading } from '../turns/session-writes.ts';
 import { type TenantDb, type TenantTx } from '../postgres/tenant-db.ts';
@@ -27,6 +29,8 @@ export interface NewTask extends Pick<TaskState, 'subject' | 'priority'> {
   readonly origin_turn?: string | undefined;
   /** Context, when no turn created it. */
   readonly context?: MessageContext | undefined;
+  /** Sessions whose text it has, besides `origin_session`. */
+  readonly writers?: readonly string[];
 }
 
 export type CreatedTask =
@@ -89,6 +93,7 @@ export function createTask(db: TenantDb, team: string, task: NewTask): Promise<C
         origin_context: JSON.stringify(turn?.context ?? task.context ?? {}),
         create_key: task.create_key,
         created_by: task.actor,
+        writers: task.writers && [...task.writers],
       })
       .execute();
     await insertBlockers(tx, [team, number], blockers);
@@ -177,13 +182,20 @@ async function membersOf(tx: TenantTx, team: string): Promise<readonly string[]>
   return members.map(({ agent_key }) => agent_key);
 }
 
+/** Whether it is delegated work that the member's gates for tasks have judged already. */
+async function isJudged(tx: TenantTx, { lease }: TaskState): Promise<boolean> {
+  if (lease?.work === undefined) return false;
+  return affects(tx)`select from assignments where tenant_id = ${tx} and id = ${lease.work}
+    and status = 'completed' and gates @> '[{"event": "task.completed"}]'`;
+}
+
 /** The gates of the submitter that must judge first. None within a judgement. */
 async function gatesOf(
   tx: TenantTx,
-  { origin_context }: Pick<TaskRow, 'origin_context'>,
+  { origin_context, state }: Pick<TaskRow, 'origin_context' | 'state'>,
   { owner, assignee }: TaskState,
 ): Promise<{ readonly agent_revision: number; readonly gates: readonly QualityGate[] } | undefined> {
-  if (isUngated(origin_context)) return undefined;
+  if (isUngated(origin_context) || (await isJudged(tx, state))) return undefined;
   const worker = await tx
     .selectFrom('agents')
     .select(['revision', 'config'])
@@ -217,43 +229,57 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
       started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,
       closed_at: closing ? (row.closed_at === null ? NOW : undefined) : null,
       announced_by: closing ? undefined : null,
-      writers: change.writer === undefined ? undefined : addWriter(change.writer),
+      writers: addWriters(writersOf(key, row.state, change)),
       updated_at: NOW,
     })
     .where((is) => is.and(ofTask(tx, key)))
     .execute();
-  await insertEvent(tx, key, task, change);
-  if (closing && row.origin_turn !== null)
-    await announceByLast(tx, key, row.origin_turn, change.is_known === true);
+  const isReported = change.is_known && (await dependentsOf(tx, key)).length === 0;
+  await insertEvent(tx, key, task, isReported ? { ...change, notices: [] } : change);
+  if (closing && row.origin_turn !== null) await announceByLast(tx, key, row.origin_turn, change);
   if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [change.judged]);
 }
 
-function addWriter(session: string): RawBuilder<string[]> {
-  return sql`case when ${session} = any (writers) then writers else array_append(writers, ${session}) end`;
+/** The sender, and the member that had it before another one: the reason for that is its. */
+function writersOf([team, number]: TaskKey, { owner }: TaskState, { writer, task }: WrittenChange): string[] {
+  const former = owner !== null && owner !== task.owner ? [taskSessionKey(team, number, owner)] : [];
+  return writer === undefined ? former : [...former, writer];
 }
 
-/**
- * The last closed task of a request reports for all of them (TE-2). 0: none has to, because the lead knows how the only
- * one ended that is not reported yet.
- */
+function addWriters(sessions: readonly string[]): RawBuilder<string[]> | undefined {
+  return sessions.length === 0
+    ? undefined
+    : sql`writers || array(select s from unnest(${sessions}::text[]) s where s <> all (writers))`;
+}
+
+/** In `announced_by`: nobody has to report it. */
+const NO_TASK = 0;
+
+/** The last closed task of a request reports all of them that the lead does not know (TE-2). */
 async function announceByLast(
   tx: TenantTx,
-  [team_key, number]: TaskKey,
+  key: TaskKey,
   turn: string,
-  isKnown: boolean,
+  { is_known: isKnown }: WrittenChange,
 ): Promise<void> {
+  const [team_key, number] = key;
+  if (isKnown)
+    await tx
+      .updateTable('team_tasks')
+      .set({ announced_by: NO_TASK })
+      .where((is) => is.and(ofTask(tx, key)))
+      .execute();
   const request = { tenant_id: tx.tenant, team_key, origin_turn: turn };
   const unreported = await tx
     .selectFrom('team_tasks')
-    .select(['number', 'status'])
+    .select('status')
     .where((is) => is.and(request))
     .where('announced_by', 'is', null)
     .execute();
   if (unreported.some(({ status }) => !CLOSED.includes(status))) return;
-  const isAlone = unreported.every((one) => one.number === number);
   await tx
     .updateTable('team_tasks')
-    .set({ announced_by: isKnown && isAlone ? 0 : number })
+    .set({ announced_by: number })
     .where((is) => is.and(request))
     .where('announced_by', 'is', null)
     .execute();

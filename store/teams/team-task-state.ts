@@ -1,7 +1,7 @@
 /** The state of a task, for the workflow that decides on it. */
 import { CLOSED, type LoadedTask, type RecordedState } from '#domain/team/team-task.ts';
 import { ofTask, type TaskKey } from './recorded-task.ts';
-import { readRow } from '../postgres/statements.ts';
+import { affects, readRow } from '../postgres/statements.ts';
 import type { TenantDb, TenantTx } from '../postgres/tenant-db.ts';
 
 type Tenant = TenantDb | TenantTx;
@@ -49,7 +49,7 @@ export async function readRecordedState(
 ): Promise<RecordedState> {
   const row = await db
     .selectFrom('team_tasks')
-    .select(['state', 'closed_at', 'announced_by'])
+    .select(['state', 'closed_at', 'origin_turn'])
     .where((is) => is.and(ofTask(db, key)))
     .executeTakeFirstOrThrow();
   const changes = await db
@@ -64,9 +64,16 @@ export async function readRecordedState(
   return {
     task: row.state,
     changes: changes.map(({ notices, ...change }) => ({ ...change, notices: notices ?? [] })),
-    notifies_lead: row.closed_at !== null && row.announced_by === key[1],
+    notifies_lead: row.closed_at !== null && (await reportsOthers(db, key, row.origin_turn)),
     ...(row.closed_at === null ? { closed_revision: 0, dependents: [] } : await closedAs(db, key)),
   };
+}
+
+/** Whether it was the last of its request to be closed, and there is something to report. */
+async function reportsOthers(db: Tenant, [team, number]: TaskKey, turn: string | null): Promise<boolean> {
+  if (turn === null) return false;
+  return affects(db)`select from team_tasks where tenant_id = ${db} and team_key = ${team}
+    and origin_turn = ${turn} and announced_by = ${number} limit 1`;
 }
 
 async function closedAs(db: Tenant, key: TaskKey) {

@@ -41,6 +41,15 @@ describe('DE-2 delegations and the board', () => {
     return body.data.map((event: any) => event.action).toReversed();
   };
 
+  /** The numbers of tasks that have reported it to the lead; null: none had to. */
+  const reported = async (number: number): Promise<readonly (number | null)[]> => {
+    const { rows } = await stack.pool.query<{ by: number | null }>(
+      'select nullif(announced_by, 0) as by from team_tasks where tenant_id = $1 and number = $2',
+      [stack.tenant, number],
+    );
+    return rows.map(({ by }) => by);
+  };
+
   it('without a task one is created with the label, claimed for the member, and completed with the result', async () => {
     const text = 'Write it well. '.repeat(10).trim();
     await say('made', delegate({ task: 'nudge {"note":"made"}\nthen\nIt is written.', label: 'The report' }));
@@ -159,11 +168,64 @@ describe('DE-2 delegations and the board', () => {
     );
     await stack.worker.ended(turn_id);
     assert.equal((await find(`${number}`)).status, 'completed');
-    const { rows } = await stack.pool.query(
-      'select announced_by from team_tasks where tenant_id = $1 and number = $2',
-      [stack.tenant, number],
+    assert.deepEqual(await reported(number), [null]);
+  });
+
+  it('of the tasks of a turn, the lead is told only of those that it has not delegated itself', async () => {
+    const number = (await board()).length + 1;
+    const made = (subject: string, more = {}) =>
+      `team_tasks ${JSON.stringify({ action: 'create', subject, ...more })}`;
+    const calls = [
+      'team_tasks {"action":"list"}',
+      made('First'),
+      made('nudge {"note":"second"}', { assignee: 'writer' }),
+      made('Third'),
+      delegate({ task: 'One.', team_task_id: `task_crew.${number}` }),
+      delegate({ task: 'Three.', team_task_id: `task_crew.${number + 2}` }),
+    ];
+    const { turn_id } = await stack.worker.say('many', [...calls, 'Done.'].join('\nthen\n'), { user: 'ann' });
+    await stack.worker.ended(turn_id);
+    await stack.worker.until('the end of the second', async () =>
+      (await find(`${number + 1}`)).status === 'completed' ? true : undefined,
     );
-    assert.deepEqual(rows, [{ announced_by: 0 }]);
+    const words = await stack.worker.until('the message to the lead', async () => {
+      const { rows } = await stack.pool.query<{ text: string }>(
+        `select text from messages where tenant_id = $1 and session_key = 'many' and role = 'user' and id like 'msg_team-%'`,
+        [stack.tenant],
+      );
+      return rows.length > 0 ? rows : undefined;
+    });
+    assert.equal(words.length, 1);
+    assert.match(words[0]?.text ?? '', /second/);
+    assert.doesNotMatch(words[0]?.text ?? '', /One\.|Three\./);
+  });
+
+  it('TE-4: work whose task a person cancels or gives to somebody else is stopped', async () => {
+    for (const [action, body] of [
+      ['cancel', {}],
+      ['assign', { assignee: 'editor' }],
+    ] as const) {
+      const id = await create({ subject: `Taken by ${action}`, description: 'nudge {"note":"taken"}' });
+      const note = `taken-${action}`;
+      const call = delegate({ task: `hold {"note":"${note}"}`, mode: 'async', team_task_id: id });
+      const { turn_id } = await stack.worker.say(note, `${call}\nthen\nDone.`, { user: 'ann' });
+      await stack.worker.ended(turn_id);
+      await stack.worker.probes.untilHeld(note);
+      const answer = await stack.ask('POST', `/v1/teams/crew/tasks/${id}/${action}`, { body });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      await stack.worker.until('the end of the work', async () => {
+        const { body: found } = await stack.ask('GET', `/v1/delegations?session_key=${note}`);
+        return found.data[0].status === 'cancelled' ? true : undefined;
+      });
+    }
+  });
+
+  it('a member that completes the task itself goes on with the work', async () => {
+    const id = await create({ subject: 'Completed by the member' });
+    const task = `team_tasks {"action":"complete","task_id":"${id}","result":"By me."}\nthen\nAnd more.`;
+    assert.match(await say('itself', delegate({ task, team_task_id: id })), /And more\.$/);
+    const { status, result } = await find(id);
+    assert.deepEqual([status, result], ['completed', 'By me.']);
   });
 
   it('DE-6: the gates for tasks of the member judge the delegation, whose lead reads what has passed', async () => {

@@ -206,7 +206,7 @@ describe('TE-2 … TE-4: the rules of a team’s task', () => {
     assert.equal(board.task().status, 'in_progress');
   });
 
-  it('delegated work ends its task without a message to the lead, and only while it has it', () => {
+  it('the lead knows how delegated work ends its task, which it may do only while it has it', () => {
     const open = createBoard(newTask()).task();
     const by = { name: 'agent:m1', member: 'm1', session: 'delegate:del-1', work: 'del-1' };
     const decide = (action: TaskAction, more = {}, task = open) =>
@@ -227,7 +227,7 @@ describe('TE-2 … TE-4: the rules of a team’s task', () => {
     ] as const) {
       const ended = decide(action, { fence: held.fence }, held);
       assert.ok(ended.kind === 'changed', action);
-      assert.deepEqual([ended.change.task.status, ended.notices], [status, []]);
+      assert.deepEqual([ended.change.task.status, ended.change.is_known], [status, true]);
       // Another one has it meanwhile.
       const late = decide(action, { fence: held.fence - 1 }, held);
       assert.equal(late.kind, 'refused', action);

@@ -72,11 +72,6 @@ const input = (task: TaskState, failed?: Judgement['failed']): TaskState =>
 const RETRY = { step: 'retry', gate: 1, name: 'gate 1', retries: 0, max_retries: 2, preview: 'no' } as const;
 
 describe('DE-6 judging of tasks', () => {
-  it('delegated work that its own gates have judged is not judged again', () => {
-    const by = { ...BY_WORK, judged: 'del-1' };
-    assert.equal(handedIn(DELEGATED, by).status, 'completed');
-  });
-
   it('what gates give back when the delegated work has ended, the member gets again', () => {
     const waits = handedIn(DELEGATED, BY_WORK);
     assert.deepEqual([waits.status, waits.lease], ['in_progress', null]);
