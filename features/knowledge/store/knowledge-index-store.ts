@@ -68,6 +68,8 @@ export async function keepParts(
   path: string,
   parts: readonly PartPlace[],
 ): Promise<void> {
+  // Before the facts of parts that go: who changes the graph locks it before facts, too.
+  await lockKnowledge(tx, scope);
   const digests = parts.map(({ digest }) => digest);
   await execute(tx)`
     delete from knowledge_parts where ${isOwn(scope)} and path = ${path} and digest <> all (${digests}::bytea[])`;

@@ -160,7 +160,8 @@ export function mergeEntities(
 
 /**
  * Undoes a merge: the entity exists again by its id, with its names and facts. What documents have stated since about
- * the two is read again, because it cannot be told apart. Returns false if there was no such merge.
+ * the two is read again, because it cannot be told apart. Returns false if there was no such merge. Documents are locked
+ * before the graph, as those who read them do.
  */
 export function splitEntity(
   pool: Pool,
@@ -173,6 +174,7 @@ export function splitEntity(
   const mine = sql`tenant_id = ${tenant} and id = ${id}::bigint`;
   const merge = sql`(select * from knowledge_merges where ${mine}) m`;
   return inTransaction(pool, async (tx) => {
+    await execute(tx)`select from documents where ${isOwn(scope)} order by path for update`;
     await lockKnowledge(tx, scope);
     const isMade = await affects(tx)`
       insert into knowledge_entities (tenant_id, id, agent_key, user_id, name, type, hidden, changed_by) overriding system value
