@@ -144,9 +144,11 @@ async function sendAndNotify(
 ): Promise<StartedTurn> {
   const turn = await sendMessage(incoming, params);
   const config = params.configuration?.taskPushNotificationConfig;
-  // A task that is so quick is over when its client reads the answer.
-  if (config && !hasEnded(await taskOr404(incoming, turn.id)))
-    await createPushConfig(incoming, { ...config, taskId: turn.id });
+  if (config)
+    await createPushConfig(incoming, { ...config, taskId: turn.id }).catch(async (error: unknown) => {
+      // A task that is so quick is over when its client reads the answer.
+      if (!hasEnded(await taskOr404(incoming, turn.id))) throw error;
+    });
   return turn;
 }
 

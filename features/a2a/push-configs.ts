@@ -14,10 +14,18 @@ import { hasEnded } from '#api/turn-wait.ts';
 import type { EventType } from '#domain/event.ts';
 import { deleteWebhook, insertWebhook, sealWebhook } from '#features/webhooks-out/index.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
-import { forTenant } from '#store/postgres/tenant-db.ts';
+import { forTenant, type TenantTx } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
-import { findPushConfig, keepPushConfig, listPushConfigs, type PushConfig } from './push-store.ts';
-import { PUSH, pushAddressOf, type PushSecrets } from './push-target.ts';
+import { lockSession } from '#store/turns/session-writes.ts';
+import type { TurnRow } from '#store/turns/turn-store.ts';
+import {
+  findPushConfig,
+  hasTurnEnded,
+  keepPushConfig,
+  listPushConfigs,
+  type PushConfig,
+} from './push-store.ts';
+import { PUSH, type PushSecrets, pushAddressOf } from './push-target.ts';
 import { type A2aRequest, taskOr404 } from './tasks.ts';
 
 const EVENTS: readonly EventType[] = [
@@ -40,8 +48,7 @@ export async function createPushConfig(
   const { deps, caller } = request;
   const { tenant } = caller;
   const turn = await taskOr404(request, taskId);
-  if (hasEnded(turn))
-    throw new UnsupportedOperationError('The task has ended; there is nothing more to tell');
+  if (hasEnded(turn)) throw ended();
   const { scheme = '', credentials = '' } = authentication ?? {};
   const authorization = `${scheme} ${credentials}`.trim();
   if (!/^[\x20-\x7e]*$/.test(token + authorization) || token.length + authorization.length > MAX_SECRET)
@@ -52,11 +59,6 @@ export async function createPushConfig(
   if (!ID.test(config))
     throw new RequestMalformedError('id must be 1 to 128 letters, digits, ".", "_", ":" or "-"');
   await checkAddress(request, url);
-  const db = forTenant(deps.pool, tenant);
-  const others = (await listPushConfigs(db, turn.id)).filter((one) => one.id !== config);
-  if (others.length >= MAX_CONFIGS)
-    throw new RequestMalformedError(`A task has at most ${MAX_CONFIGS} addresses`);
-  await removeConfig(request, turn.id, config);
   const webhook = randomUUID();
   const secrets: PushSecrets = { token, authorization };
   const written = {
@@ -69,14 +71,35 @@ export async function createPushConfig(
     ordered: true,
     ...sealWebhook(deps.secrets.sealer, tenant, webhook, { ...secrets }),
   };
-  const made = await inTransaction(db, (tx) => insertWebhook(tx, webhook, written, signatureOf(caller)));
-  if (!made)
-    throw new UnsupportedOperationError('The tenant has as many webhooks as it may; read the task instead');
   const row = { id: config, turn_id: turn.id, webhook_id: webhook };
-  // Another request with the same id was quicker.
-  if (!(await keepPushConfig(db, row))) await deleteWebhook(db, webhook);
-  return showConfig({ ...row, url: made.url });
+  const db = forTenant(deps.pool, tenant);
+  const old = await inTransaction(db, async (tx) => {
+    if (!(await insertWebhook(tx, webhook, written, signatureOf(caller))))
+      throw new UnsupportedOperationError('The tenant has as many webhooks as it may; read the task instead');
+    return replaceConfig(tx, turn, row);
+  });
+  if (old) await deleteWebhook(db, old.webhook_id);
+  return showConfig({ ...row, url: written.url });
 }
+
+/** Returns what had the id before. The session is locked: an event is before all of this, or is sent to the webhook. */
+async function replaceConfig(
+  tx: TenantTx,
+  { id: turn, session_key: session }: TurnRow,
+  row: Omit<PushConfig, 'url'>,
+): Promise<PushConfig | undefined> {
+  await lockSession(tx, session);
+  if (await hasTurnEnded(tx, turn)) throw ended();
+  const configs = await listPushConfigs(tx, turn);
+  const old = configs.find(({ id }) => id === row.id);
+  if (!old && configs.length >= MAX_CONFIGS)
+    throw new RequestMalformedError(`A task has at most ${MAX_CONFIGS} addresses`);
+  await keepPushConfig(tx, row);
+  return old;
+}
+
+const ended = (): UnsupportedOperationError =>
+  new UnsupportedOperationError('The task has ended; there is nothing more to tell');
 
 /** What its name resolves to is judged at each delivery. */
 async function checkAddress({ deps: { pool, policy }, caller }: A2aRequest, url: string): Promise<void> {

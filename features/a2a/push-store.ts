@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Pool } from '#store/postgres/pool.ts';
 import { affects, execute, readRow, readRows } from '#store/postgres/statements.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import type { TenantDb, TenantTx } from '#store/postgres/tenant-db.ts';
 import { PUSH } from './push-target.ts';
 
 export interface PushConfig {
@@ -16,17 +16,22 @@ export interface PushConfig {
 const COLUMNS = sql`c.id, c.turn_id, c.webhook_id, w.url`;
 const JOINED = sql`a2a_push_configs c join webhooks w on w.tenant_id = c.tenant_id and w.id = c.webhook_id`;
 
-/** False when the client's id is taken. */
-export function keepPushConfig(
-  db: TenantDb,
+/** The same id again is of the new webhook. */
+export async function keepPushConfig(
+  tx: TenantTx,
   { id, turn_id, webhook_id }: Omit<PushConfig, 'url'>,
-): Promise<boolean> {
-  return affects(db)`
-    insert into a2a_push_configs (tenant_id, turn_id, id, webhook_id) values (${db}, ${turn_id}, ${id}, ${webhook_id})
-    on conflict (tenant_id, turn_id, id) do nothing`;
+): Promise<void> {
+  await execute(tx)`
+    insert into a2a_push_configs (tenant_id, turn_id, id, webhook_id) values (${tx}, ${turn_id}, ${id}, ${webhook_id})
+    on conflict (tenant_id, turn_id, id) do update set webhook_id = excluded.webhook_id`;
 }
 
-export function listPushConfigs(db: TenantDb, turn: string): Promise<PushConfig[]> {
+export function hasTurnEnded(tx: TenantTx, turn: string): Promise<boolean> {
+  return affects(tx)`
+    select from turns where tenant_id = ${tx} and id = ${turn} and ended_at is not null`;
+}
+
+export function listPushConfigs(db: TenantDb | TenantTx, turn: string): Promise<PushConfig[]> {
   return readRows<PushConfig>(db)`
     select ${COLUMNS} from ${JOINED} where c.tenant_id = ${db} and c.turn_id = ${turn} order by c.created_at, c.id`;
 }
