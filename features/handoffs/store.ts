@@ -55,12 +55,18 @@ export function listHandoffs(
 
 /**
  * Hands over a chat (DE-5): the route, the new session with its first message, and the event on the feed of the old
- * one, in one commit. The last one wins; the same call again changes nothing. The conversation stays within the budget
- * of the session in which it started.
+ * one, in one commit. The last one wins; the same call again changes nothing, also when another has handed the chat on
+ * since. The conversation stays within the budget of the session in which it started.
  */
 export function setHandoff(db: TenantDb, handoff: NewHandoff): Promise<void> {
   return inTransaction(db, async (tx) => {
     const { channel, chat_id, from, to, session, reason, old_session, turn } = handoff;
+    const before = await readBudgetRoot(tx, old_session, turn);
+    const { user, context, message, text } = handoff;
+    const root = JSON.stringify({ session: before?.session, team: before?.team });
+    const chat = { channel: context.channel, chat_id: context.chat_id };
+    await openSession(tx, { session, agent: to, user, ...chat, title: reason, giver: old_session, root });
+    if (!(await sayFirst(tx, { session, message, text, context: workContext(context) }))) return;
     const route = {
       from_key: from,
       to_key: to,
@@ -69,34 +75,24 @@ export function setHandoff(db: TenantDb, handoff: NewHandoff): Promise<void> {
       path: JSON.stringify(handoff.path),
       created_by: handoff.call,
     };
-    const { numInsertedOrUpdatedRows } = await tx
+    await tx
       .insertInto('handoff_routes')
       .values({ ...route, tenant_id: db.tenant, channel, chat_id })
       .onConflict((on) =>
         on
           .columns(['tenant_id', 'channel', 'chat_id'])
-          .doUpdateSet({ ...route, created_at: sql<Date>`now()` })
-          .where('handoff_routes.created_by', '<>', handoff.call),
+          .doUpdateSet({ ...route, created_at: sql<Date>`now()` }),
       )
-      .executeTakeFirst();
-    if (!numInsertedOrUpdatedRows) return;
-    const before = await readBudgetRoot(tx, old_session, turn);
-    const { user, context, message, text } = handoff;
-    const root = JSON.stringify({ session: before?.session, team: before?.team });
-    const chat = { channel: context.channel, chat_id: context.chat_id };
-    await openSession(tx, {
-      session,
-      agent: to,
-      user,
-      ...chat,
-      title: reason,
-      giver: old_session,
-      root,
-    });
-    await sayFirst(tx, { session, message, text, context: workContext(context) });
+      .execute();
     const data = { from, to, session_key: session, reason, channel, chat_id };
     await appendEvents(tx, { session: old_session, turn }, [{ type: 'handoff', data }]);
   });
+}
+
+/** Whether the call with this first message has handed over its chat, whoever has the chat now. */
+export function isHandedOver(db: TenantDb, message: string): Promise<boolean> {
+  return affects(db)`
+    select from messages where tenant_id = ${db} and id = ${message}`;
 }
 
 /** False when there was no route, or its session belongs to another user than the one the caller is confined to. */

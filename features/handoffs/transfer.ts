@@ -9,7 +9,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { HANDOFF_WORDS, handoffLoop } from './contract.ts';
-import { clearHandoff, findHandoff, setHandoff } from './store.ts';
+import { clearHandoff, findHandoff, isHandedOver, setHandoff } from './store.ts';
 
 export interface HandoffRequest {
   readonly channel: string | null;
@@ -51,15 +51,16 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
       const stem = createHash('sha256').update(`${tenant}\n${call.callId}`).digest('hex').slice(0, 16);
       const message = `msg_${HANDED_ON}${stem}`;
       const session = `handoff:${stem}`;
-      const route = await findHandoff(forTenant(deps.pool, tenant), channel, chatId);
+      const db = forTenant(deps.pool, tenant);
       const text = await firstMessage(deps, call, request);
-      if (route?.created_by !== call.callId) {
+      if (!(await isHandedOver(db, message))) {
+        const route = await findHandoff(db, channel, chatId);
         // A handoff itself started this turn: nobody has written since.
         const isHandedOn = call.turnId.startsWith(turnIdOf(`msg_${HANDED_ON}`));
         const before = isHandedOn && route?.to === call.agent ? route.path : [];
         const loop = handoffLoop(before, call.agent, to);
         if (loop !== undefined) return { code: 'PermissionDenied', message: loop };
-        await setHandoff(forTenant(deps.pool, tenant), {
+        await setHandoff(db, {
           channel,
           chat_id: chatId,
           from: call.agent,
