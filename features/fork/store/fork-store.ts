@@ -47,7 +47,8 @@ export interface NewFork
 }
 
 /**
- * Writes the request, or finds it: the same request under the same key is one fork. A failed one is tried again.
+ * Writes the request, or finds it: the same request under the same key is one fork. A failed one is tried again as it
+ * is requested now.
  * @throws Failure Conflict when the key is taken; TenantFrozen
  */
 export function claimFork(db: TenantDb, fork: NewFork): Promise<ForkRow> {
@@ -68,10 +69,19 @@ export function claimFork(db: TenantDb, fork: NewFork): Promise<ForkRow> {
       select ${COLUMNS} from forks where tenant_id = ${tx} and session_key = ${key} for update`;
     if (there?.digest !== fork.digest) throw taken(key);
     if (there.status !== 'failed') return there;
-    await execute(tx)`
-      update forks set status = 'open', error = null, ended_at = null, sealed = ${fork.sealed}, key_id = ${fork.key_id} where tenant_id = ${tx} and session_key = ${key}`;
-    return { ...there, status: 'open', error: null, sealed: fork.sealed };
+    return reopen(tx, fork);
   });
+}
+
+/** With the rights of who asks now, and the point and the agent that the request means now. */
+async function reopen(tx: TenantTx, fork: NewFork): Promise<ForkRow> {
+  const row = await readRow<ForkRow>(tx)`
+    update forks set status = 'open', error = null, ended_at = null, from_turn = ${fork.from_turn}, from_step = ${fork.from_step},
+      agent_key = ${fork.agent_key}, context = ${JSON.stringify(fork.context)}, sealed = ${fork.sealed}, key_id = ${fork.key_id},
+      created_by = ${fork.by}
+    where tenant_id = ${tx} and session_key = ${fork.session_key} returning ${COLUMNS}`;
+  if (!row) throw new Error('a locked fork is gone');
+  return row;
 }
 
 export function taken(key: string): Failure {
