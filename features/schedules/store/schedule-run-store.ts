@@ -111,7 +111,8 @@ const NOT_STARTED = { session_key: null, turn_id: null } as const;
 
 /**
  * Records that its message is handed over or was refused, or that a heartbeat's turn has ended. A schedule for one run
- * only is deleted with it, unless it was changed since the run was taken and runs again.
+ * only is deleted with it, unless it was changed since the run was taken and runs again. A late attempt changes nothing
+ * of a run that has gone further.
  */
 export async function endRun(
   db: TenantDb,
@@ -124,8 +125,9 @@ export async function endRun(
     const schedule = await lockSchedule(tx, id);
     const run = await readRow<Pick<ScheduleRunRow, 'at' | 'revision'>>(tx)`
       update schedule_runs set state = ${state}, reason = ${reason}, turn_id = ${turn_id}, attempt = ${attempt}
-      where tenant_id = ${tx} and schedule_id = ${id} and key = ${key} returning at, revision`;
-    if (schedule?.delete_after_run && state === 'started' && !(run && isChangedToRun(schedule, run)))
+      where tenant_id = ${tx} and schedule_id = ${id} and key = ${key}
+        and (state is null or state = 'started' and attempt <= ${attempt}) returning at, revision`;
+    if (run && schedule?.delete_after_run && state === 'started' && !isChangedToRun(schedule, run))
       await execute(tx)`update schedules set deleted_at = coalesce(deleted_at, clock_timestamp())
         where tenant_id = ${tx} and id = ${id}`;
   });

@@ -8,7 +8,7 @@ import { insertAgent } from '#store/agent-store.ts';
 import { insertTenant } from '#store/api-key-store.ts';
 import { createScrubber } from '#store/secrets/scrubber.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { endRun, takeRun } from '../store/schedule-run-store.ts';
+import { endRun, readBeat, takeRun } from '../store/schedule-run-store.ts';
 import { readSchedule } from '../store/schedule-store.ts';
 import { type HeartbeatChange, setHeartbeat } from '../temporal/heartbeats.ts';
 import { createSchedules } from '../temporal/schedules.ts';
@@ -208,5 +208,29 @@ describe('TL planning schedules', () => {
       left[name] = (await readSchedule(db, id)) !== undefined;
     }
     assert.deepEqual(left, { later: true, same: false, none: false });
+  });
+
+  it('a late attempt of its start leaves a run as it has become since', async () => {
+    const schedules = schedulesWith(async () => undefined);
+    const db = forTenant(database.pool, 'red');
+    const { id } = await schedules.add(maker, job('late'));
+    const started = { state: 'started', reason: null, turn_id: 'turn_1' } as const;
+    const states: unknown[] = [];
+    for (const [key, later, attempt] of [
+      ['ended', { ...started, state: 'quiet' }, 1],
+      ['again', { ...started, turn_id: 'turn_2' }, 2],
+    ] as const) {
+      await takeRun(db, id, { key, at: new Date(), forced: true, session: key });
+      await endRun(db, id, key, started);
+      await endRun(db, id, key, later, attempt);
+      // A worker that was cut off from Temporal comes back.
+      await endRun(db, id, key, started);
+      const run = await readBeat(db, id, key);
+      states.push([run?.state, run?.turn_id, run?.attempt]);
+    }
+    assert.deepEqual(states, [
+      ['quiet', 'turn_1', 1],
+      ['started', 'turn_2', 2],
+    ]);
   });
 });
