@@ -84,6 +84,8 @@ async function claim(deps: ApiDeps, call: CreateCall, session: SessionRow): Prom
   const { point, input } = await readInput(deps, db, params.key, body, scrubber);
   const place = await findPlace(db, point);
   const context = contextOf(caller, { agent: agent_key, user: session.user_id ?? undefined });
+  const { tenant, confinedTo } = caller;
+  await deps.admitMessage(tenant, { id: session_key, session: session_key, context, confinedTo });
   return claimFork(db, {
     session_key,
     from_session: params.key,

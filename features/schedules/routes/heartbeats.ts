@@ -15,14 +15,15 @@ import { stemOf } from '#api/server/idempotency.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink } from '#api/temporal-links.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
-import { pageOfRuns, rightsOf, runNow } from './schedules.ts';
+import { admitSession, pageOfRuns, rightsOf, runNow } from './schedules.ts';
 
 type HeartbeatRequest = Pick<Call, 'caller' | 'tenant'> & {
   readonly params: { readonly agent: string };
   readonly query: { readonly user?: string | undefined };
 };
 
-export function addRoutes(app: Api, { pool, temporal, secrets, settings, models }: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, temporal, secrets, settings, models } = deps;
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
   const link = createTemporalLink(settings);
   const scheduleLink = createTemporalLink(settings, 'schedules');
@@ -60,6 +61,7 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings, models 
       // Another user's session does not count; the beats of the agent or another user would be refused there.
       if (session && (session.user_id !== user || session.agent_key !== agent))
         throw fieldFailure('Unprocessable', 'body/session', `${session.key} is another agent’s or user’s`);
+      if (body.session && !session) await admitSession(deps, caller, body.session);
       const stem = stemOf(request, caller, 'heartbeat') ?? randomUUID();
       const maker = { tenant, agent, user, by, rights: rightsOf(caller), stem };
       return show(tenant, await setHeartbeat({ pool, schedules, models }, maker, body));

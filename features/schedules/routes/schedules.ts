@@ -18,7 +18,8 @@ import { serveResource } from '#api/serve-resource.ts';
 import { createTemporalLink, type TemporalLink } from '#api/temporal-links.ts';
 import { type TenantDb, forTenant } from '#store/postgres/tenant-db.ts';
 
-export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDeps): void {
+export function addRoutes(app: Api, deps: ApiDeps): void {
+  const { pool, temporal, secrets, settings } = deps;
   const schedules = createSchedules({ pool, temporal, scrubberOf: secrets.vault.scrubberOf });
   const link = createTemporalLink(settings);
   const scheduleLink = createTemporalLink(settings, 'schedules');
@@ -28,10 +29,12 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     showSchedule(row, scheduleLink(scheduleIdOf(tenant, row.id)));
 
   /** For a user's key, another user's session does not exist. */
-  async function checkSession({ tenant, confinedTo }: Caller, key: string | null | undefined): Promise<void> {
+  async function checkSession(caller: Caller, key: string | null | undefined): Promise<void> {
+    const { tenant, confinedTo } = caller;
     if (!key || confinedTo === null) return;
     const session = await findSession(forTenant(pool, tenant), key);
-    if (session && session.user_id !== confinedTo)
+    if (!session) await admitSession(deps, caller, key);
+    else if (session.user_id !== confinedTo)
       throw new Failure('NotFound', 'There is no session with this key');
   }
 
@@ -85,6 +88,12 @@ export function addRoutes(app: Api, { pool, temporal, secrets, settings }: ApiDe
     },
     find,
   );
+}
+
+/** Its runs make the session, which may be one that only others make. @throws Failure Forbidden */
+export async function admitSession(deps: ApiDeps, caller: Caller, session: string): Promise<void> {
+  const { tenant, confinedTo } = caller;
+  await deps.admitMessage(tenant, { id: randomUUID(), session, context: {}, confinedTo });
 }
 
 function refuseOtherRevision(old: ScheduleRow, revision: number | undefined): void {
