@@ -5,6 +5,7 @@
 import type { Pool } from '#store/postgres/pool.ts';
 import {
   noteCleaned,
+  RENEW_MS,
   releaseWorkspace,
   renewWorkspace,
   takeWorkspace,
@@ -38,7 +39,7 @@ export async function cleanStore(options: CleanOptions): Promise<number> {
     const lease = await takeWorkspace(options.pool, key, options.holder);
     if (!lease) continue;
     try {
-      count += await cleanOne(options, key, lease.fence);
+      count += await whileRenewing(options.pool, key, lease.fence, () => cleanOne(options, key, lease.fence));
     } catch (error) {
       failed = { error };
     } finally {
@@ -59,6 +60,22 @@ async function cleanOne({ pool, store }: CleanOptions, key: WorkspaceKey, fence:
   const removed = await removeObjects(store, remaining, holds);
   if (removed === remaining.length) await noteCleaned(pool, key, fence);
   return removed;
+}
+
+/** Holds it for as long as the bucket takes: another worker could write anew what is about to be removed. */
+export async function whileRenewing<Result>(
+  pool: Pool,
+  key: WorkspaceKey,
+  fence: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // Whoever needs to know whether it is still held asks itself.
+  const timer = setInterval(() => renewWorkspace(pool, key, fence).catch(() => false), RENEW_MS).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Returns how many were removed before another worker took the workspace. */

@@ -12,7 +12,7 @@ import {
   takeWorkspace,
   type WorkspaceKey,
 } from '../store.ts';
-import { type CleanOptions, removeObjects } from './clean-store.ts';
+import { type CleanOptions, removeObjects, whileRenewing } from './clean-store.ts';
 import { prefixOf } from './workspace-sync.ts';
 
 /** Longer than the lease of a worker that died. */
@@ -33,9 +33,11 @@ export async function removeSnapshots(
     const fence = await take(options, key);
     const holds = (): Promise<boolean> => renewWorkspace(options.pool, key, fence);
     try {
-      const objects: string[] = [];
-      for await (const object of options.store.list(prefixOf(key))) objects.push(object);
-      await removeObjects(options.store, objects, holds);
+      await whileRenewing(options.pool, key, fence, async () => {
+        const objects: string[] = [];
+        for await (const object of options.store.list(prefixOf(key))) objects.push(object);
+        await removeObjects(options.store, objects, holds);
+      });
       await inTransaction(options.pool, async (tx) => {
         if (!(await deleteWorkspace(tx, key, fence))) throw inUse(key);
         await onGone(tx);
