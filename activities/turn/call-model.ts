@@ -13,8 +13,9 @@ import type { Guards } from '../guards.ts';
 import type { Models } from '../model/model-catalog.ts';
 import type { StartGate } from '../start-gate.ts';
 import type { TranscriptCache } from '../prompt/transcript-cache.ts';
+import { untilRecorded } from '../tool-call/until-recorded.ts';
 import { type AdmitDeps, admitStep } from './admit-step.ts';
-import { type GenerateDeps, generateAnswer } from './generate-answer.ts';
+import { type GenerateDeps, type GeneratedAnswer, generateAnswer } from './generate-answer.ts';
 import { type LoadDeps, loadStep } from './load-step.ts';
 import { type PlanAnswerDeps, planAnswer, recordedAnswer } from './plan-answer.ts';
 import { type RecordDeps, recordAnswer } from './record-answer.ts';
@@ -38,10 +39,26 @@ export function createCallModel(parts: ForAnyTenant<CallModelDeps>): ModelActivi
   return failingAs(activityFailure, run);
 }
 
-async function callModel(
+/** An answer that is paid for and not recorded yet, with the position up to which the model had read. */
+interface PaidAnswer {
+  readonly readUpTo: number;
+  readonly answer: GeneratedAnswer;
+}
+
+/** While Postgres does not take an answer, only this process has it. A process that ends, or a stop, gives it up. */
+function callModel(deps: CallModelDeps, input: CallModelInput, attempt: Attempt): Promise<CallModelResult> {
+  const paid: { last?: PaidAnswer } = {};
+  return untilRecorded(
+    () => untilNotRefused(deps, input, attempt, paid),
+    () => paid.last !== undefined && !attempt.signal.aborted,
+  );
+}
+
+async function untilNotRefused(
   deps: CallModelDeps,
   input: CallModelInput,
   attempt: Attempt,
+  paid: { last?: PaidAnswer },
 ): Promise<CallModelResult> {
   const { tenant, turn } = input;
   const work = { tenant, of: { turn } };
@@ -57,10 +74,13 @@ async function callModel(
     }
     const step = await admitStep(deps, loaded);
     if ('kind' in step) return step;
-    const answer = await generateAnswer(deps, step);
+    const { readUpTo } = step;
+    const answer = paid.last?.readUpTo === readUpTo ? paid.last.answer : await generateAnswer(deps, step);
+    paid.last = { readUpTo, answer };
     const plan = await planAnswer(deps, step, answer);
     const result = await recordAnswer(deps, step, answer, plan);
     // Another attempt of this step was first: its answer counts, or the messages that it has taken must be read.
     if (result !== 'refused') return result;
+    delete paid.last;
   }
 }
