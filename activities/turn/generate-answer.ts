@@ -2,6 +2,7 @@
  * Generates the answer of a step: by its model, with a prompt that is shortened when necessary, or by the calls in its
  * message.
  */
+import { randomUUID } from 'node:crypto';
 import type { Spent } from '#domain/budget/budget.ts';
 import { createMeter, type Meter, NOTHING_SPENT, withUses } from '#domain/budget/meter.ts';
 import type { WorkerPart } from '#domain/feature.ts';
@@ -20,6 +21,7 @@ import { isNearlyFull, planCompaction, tokensOf } from '../prompt/compact.ts';
 import { newestImages, readImages, type ShownImages } from '../prompt/prompt-images.ts';
 import { type PromptParts, type PromptPartsDeps, promptParts } from '../prompt/prompt-parts.ts';
 import type { Transcript } from '../prompt/transcript-cache.ts';
+import { untilRecorded } from '../tool-call/until-recorded.ts';
 import { createDeltaFeed } from './delta-feed.ts';
 import { type InvokedAnswer, invokedAnswer, invokedCalls } from './invoked-answer.ts';
 import { hasStandIns } from '#domain/turn/stand-ins.ts';
@@ -153,7 +155,11 @@ async function compact(
     const session = { ...step, agent: step.agent.key, readOutside: deps.rules.outside(step.used) };
     for (const summarized of deps.summarized) await summarized(session, summary);
   }
-  await deps.ledger.recordSummary(step, summary, plan.position, use);
+  const paid = { ...use, once: randomUUID() };
+  await untilRecorded(
+    () => deps.ledger.recordSummary(step, summary, plan.position, paid),
+    () => !step.attempt.signal.aborted,
+  );
   return {
     summary,
     summaryPosition: plan.position,

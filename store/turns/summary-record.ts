@@ -5,7 +5,7 @@ import { callWithin } from '../postgres/sql-call.ts';
 import type { TenantDb } from '../postgres/tenant-db.ts';
 import { inTransaction } from '../postgres/transaction.ts';
 
-/** `use` is the use of the model for it, and counts however late it comes. A repeat records it again. */
+/** `use` is the use of the model for it, and counts however late it comes; with a name (`once`), once. */
 export function recordSummary(
   db: TenantDb,
   place: FeedPlace,
