@@ -2,11 +2,13 @@
  * A model call besides the turn's own (DU-7): it reserves the turn's budgets before the call, settles its real use, and
  * is recorded as the turn's use.
  */
+import { randomUUID } from 'node:crypto';
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { createMeter } from '#domain/budget/meter.ts';
 import { ModelError, type Usage } from '#domain/model/model.ts';
 import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { Models } from '../model/model-catalog.ts';
+import { recordedWithin } from '../tool-call/until-recorded.ts';
 import type { BudgetGuard } from './budget-guard.ts';
 
 export interface BookDeps {
@@ -26,6 +28,9 @@ export interface Booking {
   readonly usage: Usage;
 }
 
+const NOTE_MS = 10_000;
+const NEVER = new AbortController().signal;
+
 /** `exceeded`: why no model was called. Errors of `ask` are passed on; for a ModelError the recorded use is settled. */
 export async function bookModel<Result>(
   { models, budgets }: BookDeps,
@@ -35,11 +40,12 @@ export async function bookModel<Result>(
   const uses: ModelUse[] = [];
   const meter = createMeter();
   const note = (use: ModelUse): void => {
-    uses.push(use);
+    uses.push({ once: randomUUID(), ...use });
     meter.add(use.usage, use.usd);
   };
   const expected = { tokens: usage.inputTokens + usage.outputTokens, usd: models.cost(ref, usage)?.usd };
   const { tenant, session, turn } = booking;
+  const noted = () => budgets.noteUses({ tenant, session, turn }, uses);
   const done = await budgets
     .around(
       { ...booking, owner: turn, expected },
@@ -47,7 +53,7 @@ export async function bookModel<Result>(
       () => ask(note).then((input) => ({ result: input }), errorOfModel),
       () => ({ ...meter.spent(0), calls: uses.length }),
     )
-    .finally(() => (uses.length > 0 ? budgets.noteUses({ tenant, session, turn }, uses) : undefined));
+    .finally(() => (uses.length > 0 ? recordedWithin(NOTE_MS, NEVER, noted) : undefined));
   if ('exceeded' in done) return { exceeded: exceededWords(done.exceeded) };
   if ('error' in done.result) throw done.result.error;
   return done.result;

@@ -10,6 +10,7 @@ import type { GateAsk } from '#domain/gate/gate-activities.ts';
 import type { CallModelResult, PlannedCall } from '#domain/turn/turn-activities.ts';
 import { databaseNow, type LoadedStep } from '../turn/step.ts';
 import { callDigest } from '../tool-call/call-digest.ts';
+import { recordedWithin } from '../tool-call/until-recorded.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetedWork, BudgetLedger, BudgetRequest } from '#store/budgets/budget-ledger.ts';
 import type { NewBudgetAsk } from '#store/approvals/approval-questions.ts';
@@ -51,7 +52,7 @@ export interface BudgetGuard {
     run: () => Promise<Result>,
     spentOf?: (result: Result) => Omit<Spent, 'seconds'> | undefined,
   ): Promise<{ readonly result: Result } | { readonly exceeded: BudgetExceeded }>;
-  /** Records a turn's model uses besides its answers. A repeat records them again. */
+  /** Records a turn's model uses besides its answers. A repeat records those again that have no name (`once`). */
   readonly noteUses: BudgetLedger['noteUses'];
   /** For such a command: asks people for more; undefined when nobody may be asked. Safe to repeat. */
   askFor(
@@ -73,6 +74,12 @@ export interface BudgetGuardParts {
   readonly approvalSeconds: number;
   readonly needsToken: NeedsToken;
 }
+
+const SETTLE_MS = 10_000;
+const NEVER = new AbortController().signal;
+
+/** What was done is not done again because Postgres is away; what then stays reserved counts as spent. */
+const untilSettled = (settle: () => Promise<void>): Promise<void> => recordedWithin(SETTLE_MS, NEVER, settle);
 
 /** What a command uses besides time. */
 const COMMAND = { tokens: 0, usd: 0, calls: 1 };
@@ -130,7 +137,7 @@ export function createBudgetGuard({
         await settle(spentOf ? undefined : COMMAND).catch(() => undefined);
         throw error;
       });
-      await settle(spentOf ? spentOf(result) : COMMAND);
+      await untilSettled(() => settle(spentOf ? spentOf(result) : COMMAND));
       return { result };
     },
 
