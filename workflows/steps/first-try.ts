@@ -12,8 +12,15 @@ export async function firstTry<Result>(run: () => Promise<Result>): Promise<Resu
     const cause = causeOf(error);
     if (cause instanceof ApplicationFailure) {
       if (cause.nonRetryable) throw error;
-      if (cause.nextRetryDelay) await sleep(cause.nextRetryDelay);
+      const wait = requestedWait(cause);
+      if (wait > 0) await sleep(wait);
     }
     return undefined;
   }
+}
+
+/** Milliseconds. The SDK does not decode them into `nextRetryDelay`, but keeps the message that has them. */
+function requestedWait({ failure }: ApplicationFailure): number {
+  const { seconds, nanos } = failure?.applicationFailureInfo?.nextRetryDelay ?? {};
+  return Number(seconds ?? 0) * 1_000 + Math.ceil((nanos ?? 0) / 1_000_000);
 }

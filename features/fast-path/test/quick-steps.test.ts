@@ -73,6 +73,11 @@ describe('DU-1 steps that are over at once', { skip: isPlainEngine() }, () => {
     reply: { error: { status: 503, message: Later. } }
   - reply: { text: At last. }
 `,
+        limited: `rules:
+  - when: { step: 0 }
+    reply: { calls: [{ tool: peek, args: { note: a } }] }
+  - reply: { text: In time., error: { status: 429, message: Slow down., retry_after: 1200ms, times: 1 } }
+`,
         unknown: `rules:
   - reply: { text: 'Asked {{attempt}} time.' }
 `,
@@ -86,6 +91,7 @@ rules:
       agents: [
         { key: 'fails', model: 'rehearsal/second-fails' },
         { key: 'late', model: 'chat/gpt-4.1-mini' },
+        { key: 'limited', model: 'rehearsal/limited' },
         { key: 'unknown', model: 'rehearsal/unknown' },
         { key: 'paced', model: 'rehearsal/paced' },
         { key: 'runs', exec: { security: 'full', ask: 'off' } },
@@ -173,6 +179,16 @@ rules:
     const { status, error } = await live.ended(refused.turn_id);
     assert.deepEqual([status, error?.code], ['failed', 'ModelFailed']);
     assert.match(error?.message ?? '', /No\./);
+  });
+
+  it('MO-1: a quick model that asks to be left alone is left alone as long as it asks', async () => {
+    const startedAt = performance.now();
+    const { turn_id } = await live.say('limited', 'Go.', { agent: 'limited' });
+    const row = await live.ended(turn_id);
+    assert.deepEqual([row.status, row.text], ['completed', 'In time.']);
+    assert.ok(performance.now() - startedAt >= 1_200);
+    const calls = (await ran('limited')).filter(({ type }) => type === 'call_model');
+    assert.equal(calls[1]?.local, true, 'it began within the workflow task');
   });
 
   it('DU-4: a chain of quick calls ends its workflow task twice a second, by a call that is an activity, and asks for none twice', async () => {
