@@ -55,6 +55,8 @@ const OWN: Readonly<Record<(typeof CHANNEL_TYPES)[number], ChannelTypePart>> = {
     // The token from @BotFather, and the `secret_token` that was passed to setWebhook.
     credentials: ['token', 'secret_token'],
     settings: [...CHAT_SETTINGS, 'username'],
+    // Telegram accepts no other (core.telegram.org/bots/api#setwebhook).
+    problem: credentialForm('secret_token', /^[\w-]{1,256}$/, 'must be 1 to 256 letters, digits, _ and -'),
     reader: telegramReader,
   },
   slack: {
@@ -67,10 +69,21 @@ const OWN: Readonly<Record<(typeof CHANNEL_TYPES)[number], ChannelTypePart>> = {
     // The public key is no secret, but belongs to the credentials: 64 hex digits.
     credentials: ['token', 'public_key'],
     settings: CHAT_SETTINGS,
+    problem: credentialForm('public_key', /^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits'),
     reader: discordReader,
   },
   web: { credentials: [], settings: ['allowed_tools', 'topics'] },
 };
+
+/** With a credential of another form, the channel would refuse all that its service sends. */
+function credentialForm(
+  field: string,
+  form: RegExp,
+  message: string,
+): NonNullable<ChannelTypePart['problem']> {
+  return async (_db, _settings, credentials) =>
+    form.test(credentials[field] ?? '') ? undefined : { field, message };
+}
 
 /** The types of this feature, and those that others add. */
 export async function loadChannelTypes(features: readonly Feature[]): Promise<ChannelTypes> {

@@ -316,10 +316,14 @@ describe('IN-4 a Telegram channel', () => {
       {},
       { token: 'secret://NONE', secret_token: 'x' },
       { ...good, signing_secret: 'y' },
+      { ...good, secret_token: 'two words' },
     ]) {
       const body = { key: 'x', type: 'telegram', settings };
       assert.equal((await chat.ask('POST', '/v1/channels', { body })).status, 422);
     }
+    const unsigned = { key: 'x', type: 'discord', settings: { token: 'x', public_key: 'of-the-bot' } };
+    const { body: refused } = await chat.ask('POST', '/v1/channels', { body: unsigned });
+    assert.equal(refused.detail, 'body/settings/public_key: must be 64 hexadecimal digits');
     const ghost = { key: 'x', type: 'telegram', agent: 'ghost', settings: good };
     assert.equal((await chat.ask('POST', '/v1/channels', { body: ghost })).status, 422);
     const change = { settings: { groups: 'some' } };
