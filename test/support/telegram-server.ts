@@ -21,6 +21,12 @@ export interface TelegramMessage {
   readonly document?: SentFile;
 }
 
+interface TelegramAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
 export interface TelegramServer {
   readonly url: string;
   readonly place: string;
@@ -29,7 +35,7 @@ export interface TelegramServer {
   /** People's files, by their file_id. */
   readonly files: Map<string, Buffer>;
   /** Answers the next calls in place of the service; undefined leaves the call to it. */
-  answer: (call: TelegramCall) => { readonly status: number; readonly body: object } | undefined;
+  answer: (call: TelegramCall) => TelegramAnswer | undefined;
   /** True if it does the call, and is cut off before it answers. */
   loses: (call: TelegramCall) => boolean;
 }
@@ -50,7 +56,7 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
   const files = new Map<string, Buffer>();
   let ids = 100;
 
-  function perform({ method, body }: TelegramCall): { status: number; body: object } {
+  function perform({ method, body }: TelegramCall): TelegramAnswer {
     const ok = (result: unknown) => ({ status: 200, body: { ok: true, result } });
     const buttons = (body.reply_markup?.inline_keyboard ?? []).flat();
     if (method === 'sendMessage') {
@@ -94,10 +100,10 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
     const file = files.get(method.replace('documents/', ''));
     if (request.method === 'GET' && token === TOKEN && file && !telegram.answer(call))
       return void reply.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file);
-    const { status, body } =
+    const { status, headers, body } =
       token === TOKEN ? (telegram.answer(call) ?? perform(call)) : refusal(401, 'Unauthorized');
     if (telegram.loses(call)) return void request.socket.destroy();
-    reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    reply.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -117,7 +123,7 @@ export async function startTelegram(t: { after(end: () => void): void }): Promis
   return telegram;
 }
 
-export function refusal(status: number, description: string, parameters?: object) {
+export function refusal(status: number, description: string, parameters?: object): TelegramAnswer {
   return { status, body: { ok: false, error_code: status, description, ...(parameters && { parameters }) } };
 }
 

@@ -150,6 +150,6 @@ async function call(context: SendContext, method: string, path: string, body?: o
   throw new ChannelError(`Discord: ${words}${code}`, {
     status,
     retryAfter: typeof wait === 'number' ? Math.ceil(wait * 1000) : answer.retryAfter,
-    isFinal: status === 400 || status === 403 || status === 404,
+    isFinal: status === 400 || status === 403 || status === 404 || status === 413,
   });
 }

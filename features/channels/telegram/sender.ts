@@ -139,11 +139,11 @@ async function call(
   body: Readonly<Record<string, unknown>> | FormData,
   isMoved = false,
 ): Promise<Fields> {
-  const { status, body: answer } = await callService(
-    context,
-    `/bot${context.credentials['token']}/${method}`,
-    body,
-  );
+  const {
+    status,
+    body: answer,
+    retryAfter: ofHeader,
+  } = await callService(context, `/bot${context.credentials['token']}/${method}`, body);
   const { ok, result, description, parameters } = answer;
   if (ok === true) return isRecord(result) ? result : {};
   const words = typeof description === 'string' ? description.slice(0, 300) : `it answered ${status}`;
@@ -151,12 +151,12 @@ async function call(
   if (Number.isSafeInteger(moved) && !isMoved)
     return call(context, method, inChat(body, String(moved)), true);
   const wait = isRecord(parameters) ? parameters['retry_after'] : undefined;
-  const retryAfter = typeof wait === 'number' ? wait * 1000 : undefined;
+  const retryAfter = typeof wait === 'number' ? wait * 1000 : ofHeader;
   // 401 and 404 mean that the token is wrong, which somebody may correct.
   throw new ChannelError(`Telegram: ${words}`, {
     status,
     retryAfter,
-    isFinal: status === 400 || status === 403,
+    isFinal: status === 400 || status === 403 || status === 413,
   });
 }
 

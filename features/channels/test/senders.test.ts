@@ -198,6 +198,20 @@ describe('IN-4 what Discord is told', () => {
   });
 });
 
+describe('IN-4 what Telegram is told', () => {
+  it('waits as long as it says, in its answer or in a header of what is before it', async (t) => {
+    const telegram = await startTelegram(t);
+    const context = contextOf(t, telegram.url, TOKEN);
+    const refused = () => refusalOf(telegramSender.send(context, { chat: '1' }, { markdown: 'x' }));
+    const busy = 'Too Many Requests: retry after 3';
+    telegram.answer = () => refusal(429, busy, { retry_after: 3 });
+    assert.equal((await refused()).retryAfter, 3_000);
+    telegram.answer = () => ({ status: 429, headers: { 'retry-after': '7' }, body: {} });
+    const { retryAfter, isFinal } = await refused();
+    assert.deepEqual([retryAfter, isFinal], [7_000, false]);
+  });
+});
+
 const photo = { name: 'a.png', type: 'image/png', bytes: Buffer.from('picture') };
 
 describe('IN-4 files of a chat service', () => {
@@ -239,6 +253,18 @@ describe('IN-4 files of a chat service', () => {
     assert.equal(String(await discordSender.fetchFile(context, { ...UNKNOWN, source })), 'plan');
     const far = { ...UNKNOWN, source: 'https://cdn.discordapp.com.evil.example/x' };
     assert.equal((await refusalOf(discordSender.fetchFile(context, far))).isFinal, true);
+  });
+
+  it('one that is too large for it, whatever it takes today, is refused for good', async (t) => {
+    const discord = await startDiscord(t);
+    discord.answer = () => ({ status: 413, body: { message: 'Request entity too large', code: 40005 } });
+    const telegram = await startTelegram(t);
+    telegram.answer = () => refusal(413, 'Request Entity Too Large');
+    for (const [sender, context] of [
+      [discordSender, contextOf(t, discord.url, DISCORD.token)],
+      [telegramSender, contextOf(t, telegram.url, TOKEN)],
+    ] as const)
+      assert.equal((await refusalOf(sender.sendFile(context, { chat: '5' }, photo))).isFinal, true);
   });
 
   it('Telegram takes a picture as a photo, else as a document, and gives those that it has', async (t) => {
