@@ -48,7 +48,11 @@ function decisionOf({ content }: Part): CallAnswers['decisions'][number] | undef
     throw new RequestMalformedError(
       'A data part with `approval` needs `approve` (true or false) or `answer`',
     );
-  return { approval, approve, ...(typeof reason === 'string' && { reason: reason.slice(0, MAX_REASON) }) };
+  return {
+    approval,
+    approve,
+    ...(typeof reason === 'string' && { reason: reason.slice(0, MAX_REASON).toWellFormed() }),
+  };
 }
 
 function textOf({ content }: Part): string {

@@ -112,7 +112,8 @@ function decisionOf({
     return {
       approval,
       approve,
-      ...(typeof reason === 'string' && reason !== '' && { reason: reason.slice(0, MAX_REASON) }),
+      ...(typeof reason === 'string' &&
+        reason !== '' && { reason: reason.slice(0, MAX_REASON).toWellFormed() }),
     };
   if (args !== undefined && !isRecord(args))
     throw new Failure('InvalidInput', `resume: editedArgs for ${approval.slice(0, 200)} is no object`);

@@ -85,7 +85,8 @@ function resultOf({ toolCallId: call = '', state, output, errorText }: Part): Ca
 function decisionOf({ state, approval }: Part): CallAnswers['decisions'] {
   if (state !== 'approval-responded' || !isRecord(approval)) return [];
   const { id, approved, reason } = approval;
-  const words = typeof reason === 'string' && reason !== '' ? { reason: reason.slice(0, MAX_REASON) } : {};
+  const words =
+    typeof reason === 'string' && reason !== '' ? { reason: reason.slice(0, MAX_REASON).toWellFormed() } : {};
   return [{ approval: id, approve: approved === true, ...words }];
 }
 

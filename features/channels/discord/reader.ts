@@ -92,7 +92,7 @@ function placeOf(call: Fields): From | undefined {
 }
 
 function replyWith(words: string, flags = 0): ServiceReply {
-  const content = words.slice(0, MAX);
+  const content = words.slice(0, MAX).toWellFormed();
   return json({ type: MESSAGE, data: { content, flags, allowed_mentions: { parse: [] } } });
 }
 

@@ -53,7 +53,7 @@ function words(approval: ShownApproval, now: Date): string {
   const call =
     args.length <= MAX
       ? `\`\`\`json\n${args}\n\`\`\``
-      : `\`\`\`json\n${args.slice(0, MAX)}\n\`\`\`\nThis is not the whole call: look at it and decide with ${showCommand(approval)}.`;
+      : `\`\`\`json\n${args.slice(0, MAX).toWellFormed()}\n\`\`\`\nThis is not the whole call: look at it and decide with ${showCommand(approval)}.`;
   const facts = approvalFacts(approval, now).map(([name, value]) => `- ${name}: ${shown(value)}`);
   const { form } = approval;
   // Everybody in the chat reads it, so the way to the login is a link for its user alone.

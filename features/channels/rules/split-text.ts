@@ -132,7 +132,7 @@ function openFence(text: string): Fence | undefined {
     else if (!open && !(mark.startsWith('`') && info.includes('`')))
       open = {
         mark,
-        info: info.trim().slice(0, 30),
+        info: info.trim().slice(0, 30).toWellFormed(),
         indent: indent.length,
         start: index,
         inside: index + line.length + 1,

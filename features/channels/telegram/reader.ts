@@ -28,7 +28,11 @@ export const telegramReader: ChannelReader = {
   answer({ kind, press, chat, thread }, words) {
     const body =
       kind === 'press'
-        ? { method: 'answerCallbackQuery', callback_query_id: press?.answerTo, text: words.slice(0, 200) }
+        ? {
+            method: 'answerCallbackQuery',
+            callback_query_id: press?.answerTo,
+            text: words.slice(0, 200).toWellFormed(),
+          }
         : { method: 'sendMessage', chat_id: chat, message_thread_id: numeric(thread), text: words };
     return { status: 200, body };
   },

@@ -80,6 +80,13 @@ describe('AP-1 an approval in a channel', () => {
     assert.doesNotMatch(markdown, /[\u200b\u202e]/);
   });
 
+  it('IN-4: ends within no character where it is too long, because a service takes no half of one', () => {
+    const args = { command: `a${'\u{1f600}'.repeat(6_100)}` };
+    const { markdown } = approvalPost({ ...approval, args }, ASKING, NOW);
+    const other = approvalPost({ ...approval, args: { command: args.command.slice(1) } }, ASKING, NOW);
+    assert.deepEqual([markdown.isWellFormed(), other.markdown.isWellFormed()], [true, true]);
+  });
+
   it('that was edited since can only be rejected by the button that showed another call', () => {
     const { markdown, buttons } = editedPost(approval, ASKING);
     assert.match(markdown, /edited since.*`tempoclaw approvals show appr_1`/);

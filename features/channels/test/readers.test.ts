@@ -141,6 +141,19 @@ describe('IN-4 what Discord sends', () => {
     });
   });
 
+  it('a question that is too long to be shown ends within no character, because Discord takes no half of one', () => {
+    const shown = ['', 'a'].map(
+      (more) => read(discordAsk(`${more}${'\u{1f600}'.repeat(1_500)}`)).reply?.body as any,
+    );
+    assert.deepEqual(
+      shown.map(({ data }) => [data.content.length, data.content.isWellFormed()]),
+      [
+        [2_000, true],
+        [2_000, true],
+      ],
+    );
+  });
+
   it('a thread is one of its channel, and a direct message has nobody else', () => {
     const [inThread] = read(discordAsk('x', { channel: { id: '7', type: 11, parent_id: '5' } })).inbound;
     assert.deepEqual([inThread?.chat, inThread?.thread], ['5', '7']);

@@ -106,6 +106,12 @@ describe('splitText', () => {
     );
   });
 
+  it('reopens a block of code with no half of a character in its first line', () => {
+    const parts = splitText(`~~~${'a'.repeat(29)}\u{1f600}\n${'code\n'.repeat(40)}~~~`, 100);
+    assert.ok(parts.length > 2);
+    assert.ok(parts.every((part) => part.isWellFormed()));
+  });
+
   it('ends with any text at all, and loses nothing of it but blanks', () => {
     fc.assert(
       fc.property(
