@@ -17,7 +17,7 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../server/pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
-import { refuseHookAddresses } from '../refuse-hook-addresses.ts';
+import { refuseHooks } from '../refuse-hooks.ts';
 import { serveResource } from '../serve-resource.ts';
 import { MAIN_AGENT } from '../tenant-defaults.ts';
 
@@ -44,13 +44,13 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async createAgent({ tenant, db, by, body }) {
         const config = toConfig(body);
         checkModels(deps, config);
-        await refuseHookAddresses(deps, tenant, config.hooks);
+        await refuseHooks(deps, tenant, config.hooks);
         const row = await insertAgent(db, config, by);
         if (row) return showWhole(tenant, row);
         throw new Failure('Conflict', `There is an agent ${config.key} already; PATCH it to change it`);
       },
       async updateAgent({ tenant, db, by, params, body: { revision, ...body } }) {
-        await refuseHookAddresses(deps, tenant, body.hooks);
+        await refuseHooks(deps, tenant, body.hooks);
         for (let tries = 1; tries <= PATCH_TRIES; tries += 1) {
           const old = await findAgent(db, params.key);
           if (!old) return undefined;

@@ -20,14 +20,15 @@ import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../server/pages.ts';
 import { warningsOf } from '../policy-warnings.ts';
-import { refuseHooksAgainst } from '../refuse-hook-addresses.ts';
+import { refuseHooksAgainst } from '../refuse-hooks.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   serveResource(app, resource, {
     getPolicy: ({ tenant, db }) => showPolicy(deps, tenant, db),
     async setPolicy({ tenant, db, by, body, query: { change } }) {
-      refuseHooksAgainst(effectiveEgress(deps.policy.settings.egress, [body.egress]), body.hooks);
+      const rules = effectiveEgress(deps.policy.settings.egress, [body.egress]);
+      refuseHooksAgainst(rules, deps.models, body.hooks);
       if (change === undefined) await saveTenantPolicy(db, body, by);
       else if (!(await replaceTenantPolicy(db, body, by, change)))
         throw new Failure(

@@ -1,6 +1,6 @@
 /** Hooks on the wire: their settings and their answers. */
 import { z } from 'zod';
-import { httpUrl, jsonObjectSchema, labelSchema, textSchema } from '#domain/schema/scalars.ts';
+import { httpUrl, jsonObjectSchema, labelSchema, textSchema, wordsSchema } from '#domain/schema/scalars.ts';
 
 export const HOOK_EVENTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'subagent_start'] as const;
 
@@ -50,6 +50,12 @@ function hookProblem(hook: HookFields): string | undefined {
 /** Names of headers that contain a credential. */
 const CREDENTIAL = /authorization|cookie|token|secret|password|key/i;
 
+/** What a request can carry: one line, each sign of it one byte. */
+const headerValue = z
+  .string()
+  .max(4_000)
+  .regex(/^[\t -~\u0080-\u00ff]*$/, 'must be one line of letters that a header can have');
+
 export const hookSchema = z
   .strictObject({
     event: z.enum(HOOK_EVENTS),
@@ -61,15 +67,15 @@ export const hookSchema = z
       .optional()
       .describe('Names, globs or groups as in rules; all tools when absent'),
     type: z.enum(HOOK_TYPES),
-    command: textSchema(10_000)
+    command: wordsSchema(10_000)
       .optional()
       .describe('Gets the event on standard input, where the agent’s commands run'),
     url: httpUrl.max(2_000).optional().describe('Gets the event as the body of a POST'),
     headers: z
-      .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/), z.string().max(4_000))
+      .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/), headerValue)
       .optional()
       .describe('Values may be `secret://NAME`'),
-    prompt: textSchema(10_000).optional().describe('What a model is to decide by'),
+    prompt: wordsSchema(10_000).optional().describe('What a model is to decide by'),
     model: z.string().max(300).optional().describe('`provider/model`; the agent’s own when absent'),
     code: z
       .string()

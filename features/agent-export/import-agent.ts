@@ -19,7 +19,7 @@ import { EXPORT_LINES, type ExportLine, exportLineSchema, type Imported } from '
 import { type AgentRow, findAgent, insertAgent, updateAgent } from '#store/agent-store.ts';
 import { checkSize, listOwnDocuments, writeDocument } from '#store/files/document-store.ts';
 import type { ApiDeps } from '#api/deps.ts';
-import { refuseHookAddresses } from '#api/refuse-hook-addresses.ts';
+import { refuseHooks } from '#api/refuse-hooks.ts';
 import { refuseSecretDefinition } from '#api/server/refuse-secrets.ts';
 import { checkModels, toConfig } from '#api/routes/agents.ts';
 import { refuseInRollout } from '#domain/rollout.ts';
@@ -63,7 +63,7 @@ export async function importAgent(deps: Deps, request: ImportRequest, bytes: Buf
   await atLine(1, async () => {
     refuseSecretDefinition(scrubber, config, 'agent');
     checkModels(deps, config);
-    await refuseHookAddresses(deps, tenant, config.hooks);
+    await refuseHooks(deps, tenant, config.hooks);
   });
   const old = await findAgent(forTenant(pool, tenant), key);
   const agent = old ? (isDeepStrictEqual(old.config, config) ? 'unchanged' : 'replaced') : 'made';

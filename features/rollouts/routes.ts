@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { refuseHookAddresses } from '#api/refuse-hook-addresses.ts';
+import { refuseHooks } from '#api/refuse-hooks.ts';
 import { changedConfig, checkModels } from '#api/routes/agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { isNumberKeys, readPage, readTextPage } from '#api/server/pages.ts';
@@ -46,7 +46,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && show(row);
       },
       async startRollout({ tenant, db, by, body }) {
-        await refuseHookAddresses(deps, tenant, body.change?.hooks, 'body/change');
+        await refuseHooks(deps, tenant, body.change?.hooks, 'body/change');
         const { agent, share, users, sessions, abort_when: abort, reason } = body;
         const fields = { share, users, sessions, ...(abort !== undefined && { abort }) };
         const row = await startRollout(db, agent, fields, { by, reason }, (old) => chosen(deps, old, body));

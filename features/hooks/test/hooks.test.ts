@@ -306,6 +306,16 @@ describe('REFERENCE §10 hooks', () => {
         /url says nothing of a hook of type command/,
       ],
       [{ event: 'pre_tool_use', type: 'code', code: 'a/b', model: 'c/d' }, /model says nothing/],
+      [{ event: 'pre_tool_use', type: 'command', command: ' \n' }, /more than blanks/],
+      [{ event: 'pre_tool_use', type: 'prompt', prompt: ' ' }, /more than blanks/],
+      [
+        { event: 'pre_tool_use', type: 'http', url: 'https://example.com', headers: { 'X-A': 'a\r\nb: c' } },
+        /one line/,
+      ],
+      [
+        { event: 'pre_tool_use', type: 'http', url: 'https://example.com', headers: { 'X-A': '✓' } },
+        /a header can have/,
+      ],
       [{ event: 'user_prompt_submit', type: 'prompt', prompt: 'x', tools: ['exec'] }, /tools says nothing/],
       [{ event: 'pre_tool_use', type: 'command', command: 'x', timeout_seconds: 60 }, /10/],
     ] as const) {
@@ -315,7 +325,7 @@ describe('REFERENCE §10 hooks', () => {
     }
   });
 
-  it('R5 that may not be reached are refused where they are written', async () => {
+  it('R5 that may not be reached, or have no model, are refused where they are written', async () => {
     const server = (url: string) => ({ event: 'pre_tool_use', type: 'http', url });
     const hooks = ['https://example.com/x', 'http://169.254.169.254/', 'http://u:p@example.com/'].map(server);
     for (const [method, path, body, place] of [
@@ -330,6 +340,15 @@ describe('REFERENCE §10 hooks', () => {
         refused.body.errors.map(({ pointer }: { pointer: string }) => pointer),
         [1, 2].map((at) => `${place}/hooks/${at}/url`),
       );
+    }
+    const hook = { event: 'pre_tool_use', type: 'prompt', prompt: 'Is it safe?', model: 'nobody/judge' };
+    for (const [method, path, body] of [
+      ['POST', '/v1/agents', { key: 'judged', model: 'rehearsal/follow', hooks: [hook] }],
+      ['PUT', '/v1/policy', { hooks: [hook] }],
+    ] as const) {
+      const refused = await stack.ask(method, path, { body });
+      assert.deepEqual([refused.status, refused.body.errors[0].pointer], [422, 'body/hooks/0/model']);
+      assert.match(refused.body.detail, /provider of "nobody\/judge" is not configured/);
     }
     const blocked = { blocked_domains: ['example.com'] };
     const narrowed = await stack.ask('PUT', '/v1/policy', {
