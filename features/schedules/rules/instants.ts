@@ -169,8 +169,15 @@ function expressionProblem(expr: string, tz: string): string | undefined {
     nextInstants({ kind: 'cron', expr, tz }, new Date(0), 1);
     return undefined;
   } catch (error) {
-    return `expr: ${error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)}`;
+    return `expr: ${error instanceof Error ? parserWords(error.message) : String(error)}`;
   }
+}
+
+/** The parser counts days and months from 0. */
+function parserWords(message: string): string {
+  return message
+    .replace(/^CronPattern: /, '')
+    .replace(/(?<=^Invalid value for (?:day|month): )-?\d+$/, (value) => String(Number(value) + 1));
 }
 
 /** Whether it is the name of a time zone. */

@@ -112,6 +112,11 @@ describe('TL cron, what users type', () => {
   for (const [timing, words] of [
     [cron('0 9 30 2 *'), /never comes/],
     [cron('61 * * * *'), /minute: 61/],
+    [cron('0 9 32 * *'), /day: 32/],
+    [cron('0 9 0 * *'), /day: 0/],
+    [cron('0 9 1-32 * *'), /day: 32/],
+    [cron('0 9 * 13 *'), /month: 13/],
+    [cron('0 9 * * 8'), /dayOfWeek: 8/],
     [cron('* * * *'), /4 fields/],
     [cron('0 0 0 1 1 * 2030'), /7 fields/],
     [cron('2026-05-01T00:00:00'), /1 fields/],
