@@ -34,7 +34,7 @@ describe('TL canvas', () => {
     const shown = await bench.run(tool, { action: 'show', html: '<p>' });
     assert.match(shown.ok ? shown.text : '', /at version 1;/);
     const updated = await bench.run(tool, { action: 'update', selector: 'p', html: 'x' });
-    assert.match(updated.ok ? updated.text : '', /at version 2;/);
+    assert.match(updated.ok ? updated.text : '', /at version 2;.* unless nothing there matches p\./);
     assert.deepEqual(await bench.run(tool, { action: 'eval', script: '[1]' }), { ok: true, text: '[1]' });
     assert.deepEqual(await bench.run(tool, { action: 'snapshot' }), {
       ok: true,

@@ -57,11 +57,19 @@ export const tool = defineTool<Input, Needs>({
     const changed = await deps.canvases.change(call, step);
     if (typeof changed === 'string') return toolError('InvalidArgs', changed);
     if (args.action !== 'eval')
-      return { ok: true, text: `The canvas is at version ${changed.version}; people who look at it see it.` };
+      return { ok: true, text: `The canvas is at version ${changed.version}; ${seenWords(step)}` };
     const seen = await lookAt(deps, call, changed);
     return 'ok' in seen ? seen : { ok: true, text: seen.value };
   },
 });
+
+/** The page changes by its own scripts too, so only a browser knows whether the element is there. */
+function seenWords(step: CanvasStep): string {
+  const words = 'people who look at it see it';
+  return step.do === 'update'
+    ? `${words}, unless nothing there matches ${step.selector}. An eval tells.`
+    : `${words}.`;
+}
 
 function stepOf({ action, html, selector, script }: Input): CanvasStep | ToolResult {
   const missing = (name: string): ToolResult =>
