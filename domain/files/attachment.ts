@@ -4,7 +4,7 @@
 export const MAX_ATTACHMENTS = 10;
 
 export const ARTIFACT_REF = /^artifact:(art_[0-9a-f]{32})$/;
-/** The same in a message, where the id alone will do. */
+/** The same in a message or a tool that reads a file, where the id alone will do. */
 export const ATTACHMENT_REF = /^(?:artifact:)?art_[0-9a-f]{32}$/;
 
 /** An attachment as a message's row describes it. */

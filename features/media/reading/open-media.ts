@@ -3,7 +3,7 @@
  * workspace.
  */
 import { basename } from 'node:path';
-import { ARTIFACT_REF } from '#domain/files/attachment.ts';
+import { ARTIFACT_REF, ATTACHMENT_REF } from '#domain/files/attachment.ts';
 import { ARTIFACT_BYTES } from '#features/artifacts/contract.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import {
@@ -41,6 +41,8 @@ const FETCH_MS = 60_000;
 /** @throws FileProblem, EgressError, and the signal's reason. */
 export async function openMedia(deps: OpenMediaDeps, call: RunningCall, ref: string): Promise<MediaFile> {
   if (ref.startsWith('artifact:')) return openArtifact(deps, call, ref);
+  // The id alone, as the API answers it.
+  if (ATTACHMENT_REF.test(ref)) return openArtifact(deps, call, `artifact:${ref}`);
   if (/^https?:\/\//i.test(ref)) return fetchMedia(deps, call, ref);
   const bytes = await deps.files.readBytes(call, ref, ARTIFACT_BYTES);
   if (!bytes) throw tooLarge(ref);

@@ -140,6 +140,9 @@ models:
   it('R8 a user’s artifact is read for that user alone', async () => {
     const anns = await put(pngOf(6, 6), '?user=ann');
     assert.equal((await call('read_image', { media_id: anns }, 'ann')).ok, true);
+    const id = anns.replace('artifact:', '');
+    assert.equal((await call('read_image', { media_id: id }, 'ann')).ok, true, 'its id alone is enough');
+    assert.match((await call('read_image', { media_id: id }, 'bob')).result, /there is no artifact:art_/);
     assert.equal((await call('read_image', { media_id: anns }, 'bob')).code, 'FileNotFound');
     assert.equal((await call('read_image', { media_id: anns })).code, 'FileNotFound');
   });
