@@ -27,8 +27,8 @@ function readEvent(call: Fields): Inbound | undefined {
   if (!from) return undefined;
   const { chat, ts, person } = from;
   const output = text(event['text']) ?? '';
-  const mention = bot === undefined ? undefined : `<@${bot}>`;
-  const words = plainText(mention ? output.replaceAll(mention, '') : output);
+  const unmentioned = bot === undefined ? output : output.replaceAll(mentionOf(bot), '');
+  const words = plainText(unmentioned);
   const files = filesOf(event['files']);
   if (words === '' && files.length === 0) return undefined;
   const isGroup = !isDirect(chat);
@@ -42,10 +42,15 @@ function readEvent(call: Fields): Inbound | undefined {
     isGroup,
     person: { id: ofTeam(person, event['user_team'] ?? event['team'], call['team_id']), name: person },
     text: words,
-    mentionsBot: event['type'] === 'app_mention' || (mention !== undefined && output.includes(mention)),
+    mentionsBot: event['type'] === 'app_mention' || unmentioned !== output,
     repliesToBot: bot !== undefined && event['parent_user_id'] === bot,
     files,
   };
+}
+
+/** It may have the name after a bar. */
+function mentionOf(bot: string): RegExp {
+  return new RegExp(`<@${bot.replaceAll(/\W/g, '')}(?:\\|[^<>]*)?>`, 'g');
 }
 
 /** A file without an address is a tombstone, or hidden by a limit of the workspace. */

@@ -52,6 +52,8 @@ describe('IN-4 what Slack sends', () => {
       [inbound?.id, inbound?.thread, inbound?.isGroup, inbound?.mentionsBot, inbound?.text],
       ['C1.17.2', '17.2', true, true, 'deploy'],
     );
+    assert.deepEqual(first(slackMessage('<@U0BOT|agent> deploy', event)), inbound, 'with its name');
+    assert.equal(first(slackMessage('<@U0BOTTLE> deploy', event))?.mentionsBot, false);
   });
 
   it('an answer in a thread that the bot began is said to it', () => {
