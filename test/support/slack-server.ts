@@ -95,6 +95,8 @@ export async function startSlack(t: { after(end: () => void): void }): Promise<S
     const isKnown = request.headers.authorization === `Bearer ${SLACK.token}`;
     const [, way, name = ''] = /^\/(upload|files)\/(.+)$/.exec(request.url ?? '') ?? [];
     if (way === 'upload') {
+      const refused = slack.answer({ method: way, body: bytes });
+      if (refused) return void reply.writeHead(refused.status, refused.headers).end();
       files.set(name, bytes);
       return void reply.end(`OK - ${bytes.length}`);
     }

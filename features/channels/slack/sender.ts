@@ -6,6 +6,7 @@ import { ARTIFACT_BYTES } from '#features/artifacts/contract.ts';
 import type { ChannelButton, ChannelPost } from '../contract.ts';
 import { slackMrkdwn } from './slack-mrkdwn.ts';
 import { splitText } from '../rules/split-text.ts';
+import { readRetryAfter } from '#domain/net/retry-after.ts';
 import type { Fields } from '#domain/outside-value.ts';
 import { callService, fetchBytes, ownAddress, type ServiceAnswer } from '../activities/call-service.ts';
 import { ChannelError } from '../activities/channel-error.ts';
@@ -114,7 +115,10 @@ async function upload({ client, signal }: SendContext, address: string, bytes: B
   });
   await response.body?.cancel();
   if (!response.ok)
-    throw new ChannelError(`Slack: the upload was answered ${response.status}`, { status: response.status });
+    throw new ChannelError(`Slack: the upload was answered ${response.status}`, {
+      status: response.status,
+      retryAfter: readRetryAfter(response.headers.get('retry-after'), Date.now()),
+    });
 }
 
 function textsOf(markdown: string, hasButtons: boolean): readonly string[] {

@@ -223,6 +223,9 @@ describe('IN-4 files of a chat service', () => {
     assert.equal(String(slack.files.get(id)), 'picture');
     const [message] = slack.messages;
     assert.deepEqual([message?.channel, message?.thread, message?.text], ['C1', '17.0', 'file a.png']);
+    slack.answer = ({ method }) =>
+      method === 'upload' ? { status: 429, headers: { 'retry-after': '4' }, body: {} } : undefined;
+    assert.equal((await refusalOf(slackSender.sendFile(context, place, photo))).retryAfter, 4_000);
     slack.files.set('plan', Buffer.from('plan'));
     const at = (path: string) => ({ ...UNKNOWN, source: new URL(path, slack.url).href });
     assert.equal(String(await slackSender.fetchFile(context, at('/files/plan'))), 'plan');
