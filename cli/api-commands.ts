@@ -181,8 +181,11 @@ export function flagOptions(
   fields: Readonly<Record<string, z.ZodType>> = {},
 ): readonly FlagOption[] {
   return Object.entries(flags).map(([name, [written, help, parts = {}]]) => {
-    const { required, bounds, default: usual } = parts;
-    const option = new Option(written, help).makeOptionMandatory(required === true).default(usual);
+    const { required, bounds, default: usual, conflicts = [] } = parts;
+    const option = new Option(written, help)
+      .makeOptionMandatory(required === true)
+      .conflicts([...conflicts])
+      .default(usual);
     const kind = parts.kind ?? kindOf(option, fields[name]);
     const choices = parts.choices ?? (kind === 'boolean' ? ['yes', 'no'] : undefined);
     if (choices) option.choices([...choices]);

@@ -9,6 +9,8 @@ interface FlagParts {
   readonly kind?: keyof Values;
   readonly choices?: readonly string[];
   readonly required?: true;
+  /** Flags that cannot be used with it, without their dashes. */
+  readonly conflicts?: readonly string[];
   readonly default?: string | number;
   /** Limits of a whole number; both are inclusive. */
   readonly bounds?: readonly [min: number, max: number];

@@ -111,7 +111,7 @@ export const teams = defineResource(
         word: 'create',
         help: 'make a team',
         arguments: ['team'],
-        flags,
+        flags: { ...flags, lead: ['--lead <agent>', 'who leads it', { required: true }] },
         sends: ({ team, lead = '', members = [], ...flags }) => ({ ...flags, key: team, lead, members }),
         says: ({ key, lead, members }) =>
           `team ${key} is made: ${lead} leads ${members.join(', ') || 'nobody yet'}`,

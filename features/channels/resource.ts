@@ -38,7 +38,7 @@ const changed = {
   enabled: ['--enabled <yes-or-no>'],
 } as const;
 const paired = {
-  user: ['--user <name>'],
+  user: ['--user <name>', '', { required: true }],
   may_decide: ['--may-decide <yes-or-no>', 'decides approvals by buttons'],
 } as const;
 

@@ -54,6 +54,24 @@ describe('IN-6 commands of a definition', () => {
     assert.equal(api.requests[1]?.path, '/v1/agent-links/a%2Fb');
   });
 
+  test('without what it needs, or with what contradicts, a command is wrong usage and sends nothing', async () => {
+    const timed = ['schedules', 'add', 'tea', '--message', 'Make tea.', '--cron', '0 9 * * *'];
+    for (const [args, words] of [
+      [['schedules', 'add', 'tea', '--every', '60'], /--message <text>' not specified/],
+      [['channels', 'pair', 'tg', '7KQ4MX2D'], /--user <name>' not specified/],
+      [['teams', 'create', 'report'], /--lead <agent>' not specified/],
+      [['mcp', 'requests', 'create', 'github'], /--reason <text>' not specified/],
+      [[...timed, '--every', '60'], /'--cron <expression>' cannot be used with option '--every <seconds>'/],
+      [[...timed, '--at', AT], /cannot be used with option '--at <time>'/],
+      [['schedules', 'update', 'tea', '--pause', '--resume'], /cannot be used with option '--resume'/],
+    ] as const) {
+      const { code, stderr } = await cli(...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, words);
+    }
+    assert.deepEqual(api.requests, []);
+  });
+
   test('arguments and flags make the body; what is not named is not sent', async () => {
     const made = await cli(
       'agent-links',

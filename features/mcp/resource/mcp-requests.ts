@@ -63,7 +63,7 @@ export const mcpRequests = defineResource(
           agent: ['--agent <key>', 'the agent it is for'],
           user: ['--user <user>', 'the user it is for; yours when neither is given'],
           tools: ['--tools <tool...>', 'only these; globs', { kind: 'texts' }],
-          reason: ['--reason <text>', 'why it is needed'],
+          reason: ['--reason <text>', 'why it is needed', { required: true }],
         },
         sends: ({ server, agent, user, tools, reason = '' }) => ({
           server,

@@ -13,9 +13,13 @@ import { defineResource } from '#domain/resource/define-resource.ts';
 
 const flags = {
   message: ['--message <text>', 'what the agent is told'],
-  cron: ['--cron <expression>', '"0 9 * * 1-5": minute hour day month weekday'],
-  zone: ['--zone <name>', 'of --cron: Europe/Berlin; UTC unless given'],
-  every: ['--every <seconds>', 'in place of --cron', { kind: 'number' }],
+  cron: [
+    '--cron <expression>',
+    '"0 9 * * 1-5": minute hour day month weekday',
+    { conflicts: ['every', 'at'] },
+  ],
+  zone: ['--zone <name>', 'of --cron: Europe/Berlin; UTC unless given', { conflicts: ['every', 'at'] }],
+  every: ['--every <seconds>', 'in place of --cron', { kind: 'number', conflicts: ['at'] }],
   at: ['--at <time>', 'in place of --cron: once, 2026-05-01T09:00:00+02:00'],
   session: ['--session <key>', 'where it is said; a session of each run’s own unless given'],
   overlap: ['--overlap <what>', 'while an earlier run goes on', { choices: ['skip', 'allow'] }],
@@ -100,6 +104,7 @@ export const schedules = defineResource(
         arguments: ['name'],
         flags: {
           ...flags,
+          message: ['--message <text>', 'what the agent is told', { required: true }],
           agent: ['--agent <key>', 'main unless given'],
           deleteAfterRun: ['--delete-after-run', 'remove it after its first run'],
         },
@@ -128,7 +133,7 @@ export const schedules = defineResource(
         help: 'change one; --pause and --resume',
         flags: {
           ...flags,
-          pause: ['--pause', 'no run begins by itself'],
+          pause: ['--pause', 'no run begins by itself', { conflicts: ['resume'] }],
           resume: ['--resume'],
         },
         sends: ({ message, session, overlap, catchup, pause, resume, ...when }) => ({
