@@ -1,5 +1,5 @@
 /** What the API needs from outside. api/main.ts builds it; tests pass their own. */
-import type { Attachment } from '#domain/files/attachment.ts';
+import type { Attachment, FileBytes } from '#domain/files/attachment.ts';
 import type { DocumentWritten, Feature, MessageToAdmit, ServiceGauge } from '#domain/feature.ts';
 import type { EgressSettings } from '#domain/policy/effective-egress.ts';
 import type { PolicyTool } from '#domain/policy/tool-groups.ts';
@@ -163,14 +163,17 @@ export interface FeatureDeps {
     base: string,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
   /**
-   * The files that a message attaches, in the order of their names. Absent without a feature that stores files. @throws
-   * Failure Unprocessable for a name of a file that the user may not read
+   * The files that a message attaches, in the order of their names; `pointer` is where the request names them. Absent
+   * without a feature that stores files. @throws Failure Unprocessable for a file that the user may not read
    */
   findAttachments?(
     tenant: string,
     user: string | null,
     refs: readonly string[],
+    pointer: string | undefined,
   ): Promise<readonly Attachment[]>;
+  /** Stores a file that a message brings. Safe to repeat. @throws Failure TooLarge, Unprocessable */
+  keepAttachment?(tenant: string, user: string | null, file: FileBytes): Promise<Attachment>;
   /**
    * What a request without a key carries in its place. Undefined when it carries nothing. @throws Failure Unauthorized;
    * Forbidden for a request that its holder may not have intended

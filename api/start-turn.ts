@@ -7,9 +7,14 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { listTurns } from '#store/turns/turn-store.ts';
 import type { ApiDeps } from './deps.ts';
 import { reachableSession } from './found.ts';
+import { type SentFile, withFiles } from './sent-files.ts';
 import { type Caller, requireScope } from './server/auth.ts';
 import { type Submission, submitMessage } from './submit-message.ts';
 import type { StartedTurn } from './turn-follower.ts';
+
+export interface TurnMessage extends Omit<Submission, 'confinedTo' | 'waitFor' | 'attachments'> {
+  readonly files?: readonly SentFile[];
+}
 
 /**
  * Safe to repeat with the same id: the same turn answers, from its beginning. Throws as `submitMessage` does, and
@@ -18,7 +23,7 @@ import type { StartedTurn } from './turn-follower.ts';
 export async function startTurn(
   deps: ApiDeps,
   caller: Caller,
-  message: Omit<Submission, 'confinedTo' | 'waitFor'>,
+  { files = [], ...message }: TurnMessage,
 ): Promise<StartedTurn> {
   const { id, session, text, mode } = message;
   if (text.length > MAX_MESSAGE)
@@ -33,7 +38,11 @@ export async function startTurn(
       'Conflict',
       `The conversation waits for an approval (turn ${known.open_turn}); decide it, then send the message again`,
     );
-  const { receipt } = await submitMessage(deps, caller.tenant, { ...message, confinedTo: caller.confinedTo });
+  const { receipt } = await submitMessage(deps, caller.tenant, {
+    ...message,
+    ...(await withFiles(deps, caller.tenant, { text, user: message.context.user, files })),
+    confinedTo: caller.confinedTo,
+  });
   return wholeTurn(deps, caller, session, receipt.turn_id);
 }
 

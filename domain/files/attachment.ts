@@ -20,6 +20,14 @@ export interface Attachment {
   readonly height: number | null;
 }
 
+/** A file that a message brings. */
+export interface FileBytes {
+  readonly bytes: Buffer;
+  /** The media type that its sender states. */
+  readonly type?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** The line in the message's text that describes the attachment, so that the model can name it to tools. */
 export function attachmentLine({ artifact, name, type, size }: Attachment): string {
   return `[attached: artifact:${artifact}${name === null ? '' : ` ${name}`}, ${type}, ${size} bytes]`;

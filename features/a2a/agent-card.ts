@@ -12,6 +12,16 @@ import { forTenant } from '#store/postgres/tenant-db.ts';
 import { createCardKey } from './card-key.ts';
 import type { A2aRequest } from './tasks.ts';
 
+/** Any file is accepted; these are the most common. */
+const INPUT_MODES = [
+  'text/plain',
+  'application/json',
+  'application/octet-stream',
+  'application/pdf',
+  'image/png',
+  'image/jpeg',
+];
+
 export function addressOf(base: string, agent: string): string {
   return `${base}/v1/a2a/${agent}`;
 }
@@ -86,7 +96,7 @@ function cardOf(
       },
     },
     securityRequirements: [{ schemes: { key: { list: [] } } }],
-    defaultInputModes: ['text/plain', 'application/json'],
+    defaultInputModes: INPUT_MODES,
     defaultOutputModes: ['text/plain'],
     skills: [skill],
     signatures: [],

@@ -2,11 +2,14 @@
 import { type Message, type Part, Role } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import type { CallAnswers } from '#api/answer-calls.ts';
+import { readFilePart, type SentFile } from '#api/sent-files.ts';
+import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 
 export interface ReadMessage {
   /** The text parts, and data parts that are no answers as JSON. */
   readonly text: string;
+  readonly files: readonly SentFile[];
   readonly decisions: CallAnswers['decisions'];
 }
 
@@ -24,7 +27,7 @@ export function checkTexts(params: unknown): void {
       throw new RequestMalformedError('The text of a part in message.parts must be a string');
 }
 
-/** @throws A2AError for files, and for a message without content, id or role */
+/** @throws A2AError for files that are elsewhere, and for a message without content, id or role */
 export function readMessage({ messageId, parts, role }: Message): ReadMessage {
   if (role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be ROLE_USER');
   if (messageId === '' || messageId.length > MAX_ID)
@@ -32,10 +35,11 @@ export function readMessage({ messageId, parts, role }: Message): ReadMessage {
   if (parts.length > MAX_PARTS)
     throw new RequestMalformedError(`message.parts has ${parts.length} parts; ${MAX_PARTS} are possible`);
   const decisions = parts.flatMap((part) => decisionOf(part) ?? []);
-  const text = parts.flatMap((part) => (decisionOf(part) ? [] : [textOf(part)])).join('\n');
-  if (text.trim() === '' && decisions.length === 0)
-    throw new RequestMalformedError('message.parts has no text and no answer');
-  return { text, decisions };
+  const text = parts.flatMap((part) => (decisionOf(part) ? [] : textOf(part))).join('\n');
+  const files = parts.flatMap(fileOf);
+  if (text.trim() === '' && files.length + decisions.length === 0)
+    throw new RequestMalformedError('message.parts has no text, no file and no answer');
+  return { text, files, decisions };
 }
 
 /** `{"approval": "apr_…", "approve": true}`, with `reason` or, for a form, with `answer`. */
@@ -55,11 +59,21 @@ function decisionOf({ content }: Part): CallAnswers['decisions'][number] | undef
   };
 }
 
-function textOf({ content }: Part): string {
-  if (content?.$case === 'text') return content.value;
-  if (content?.$case === 'data') return JSON.stringify(content.value) ?? '';
+function textOf({ content }: Part): string[] {
+  if (content?.$case === 'text') return [content.value];
+  if (content?.$case === 'data') return [JSON.stringify(content.value) ?? ''];
   if (!content) throw new RequestMalformedError('A part in message.parts has no content');
-  throw new ContentTypeNotSupportedError(
-    'Only text and data are passed on; upload files with POST /v1/artifacts and name them as artifact:ID',
-  );
+  return [];
+}
+
+function fileOf({ content, mediaType: type, filename: name }: Part): SentFile[] {
+  if (content?.$case === 'raw')
+    return [{ bytes: Buffer.from(content.value), type: type || undefined, name: name || undefined }];
+  if (content?.$case !== 'url') return [];
+  try {
+    return [readFilePart({ part: 'url', url: content.value, type, name })];
+  } catch (error) {
+    if (error instanceof Failure) throw new ContentTypeNotSupportedError(error.message);
+    throw error;
+  }
 }

@@ -13,10 +13,11 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { type CallAnswers, answerCalls } from '#api/answer-calls.ts';
+import { answerCalls, type CallAnswers } from '#api/answer-calls.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { reachableTurn } from '#api/found.ts';
 import { contextOf } from '#api/routes/turns/messages.ts';
+import { withFiles } from '#api/sent-files.ts';
 import { type Caller, signatureOf } from '#api/server/auth.ts';
 import { stemOfKey } from '#api/server/idempotency.ts';
 import { startTurn, wholeTurn } from '#api/start-turn.ts';
@@ -29,7 +30,7 @@ import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { turnOfMessage } from '#store/turns/message-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
-import { readMessage, type ReadMessage } from './read-message.ts';
+import { type ReadMessage, readMessage } from './read-message.ts';
 import { listSpoken } from './store.ts';
 import { type TaskTurn, taskOf } from './task.ts';
 
@@ -62,7 +63,15 @@ export async function sendMessage(
   if (!isSessionKey(session))
     throw new RequestMalformedError('message.contextId is not the key of a conversation');
   const context = contextOf(caller, { agent });
-  return startTurn(deps, caller, { id, repeatable: true, session, text: read.text, mode: null, context });
+  return startTurn(deps, caller, {
+    id,
+    repeatable: true,
+    session,
+    text: read.text,
+    files: read.files,
+    mode: null,
+    context,
+  });
 }
 
 function idOf({ caller, agent }: A2aRequest, { messageId }: Message): { id: string; stem: string } {
@@ -73,7 +82,7 @@ function idOf({ caller, agent }: A2aRequest, { messageId }: Message): { id: stri
 async function continueTask(
   request: A2aRequest,
   message: Message,
-  { text, decisions }: ReadMessage,
+  { text, files, decisions }: ReadMessage,
 ): Promise<StartedTurn> {
   const { deps, caller } = request;
   const turn = await taskOr404(request, message.taskId);
@@ -92,7 +101,8 @@ async function continueTask(
     throw new UnsupportedOperationError('The task has not begun; send the message when it works');
   const context = contextOf(caller, { agent: request.agent });
   const { session_key: session } = turn;
-  const steering = { id, repeatable: true, session, text, mode: 'steer', context } as const;
+  const said = await withFiles(deps, caller.tenant, { text, user: context.user, files });
+  const steering = { id, repeatable: true, session, ...said, mode: 'steer', context } as const;
   await steerTurn(deps, caller.tenant, { ...steering, confinedTo: caller.confinedTo }, turn.id);
   return started(request, turn);
 }

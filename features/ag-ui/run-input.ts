@@ -3,6 +3,7 @@ import { RunAgentInputSchema, ToolSchema } from '@ag-ui/core/schemas';
 import { z } from 'zod';
 import type { CallAnswers } from '#api/answer-calls.ts';
 import type { Spoken } from '#api/opening-text.ts';
+import { readFilePart, type SentFile } from '#api/sent-files.ts';
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { clientToolsSchema } from '#domain/schema/client-tool.ts';
@@ -37,6 +38,7 @@ type Message = RunInput['messages'][number];
 
 export interface NewInRun extends CallAnswers {
   readonly text: string;
+  readonly files: readonly SentFile[];
   /** What a session that begins does not have. */
   readonly instructions: string;
   readonly before: readonly Spoken[];
@@ -50,6 +52,7 @@ export function readRun({ messages, context, state, resume = [] }: RunInput): Ne
   const words = spoken.map((one) => (one.role === 'user' ? wordsOf(one.content) : '')).join('\n\n');
   return {
     text: words.trim() === '' ? '' : [words, ...surroundings(context, state)].join('\n\n---\n\n'),
+    files: spoken.flatMap((one) => (one.role === 'user' ? filesOf(one.content) : [])),
     instructions: messages
       .flatMap((one) => (one.role === 'system' || one.role === 'developer' ? [one.content] : []))
       .join('\n\n'),
@@ -59,17 +62,21 @@ export function readRun({ messages, context, state, resume = [] }: RunInput): Ne
   };
 }
 
-function wordsOf(content: Extract<Message, { role: 'user' }>['content']): string {
+type Content = Extract<Message, { role: 'user' }>['content'];
+
+function wordsOf(content: Content): string {
   if (typeof content === 'string') return content;
-  return content
-    .map((part) => {
-      if (part.type === 'text') return part.text;
-      throw new Failure(
-        'Unprocessable',
-        `${part.type}: only text is passed on; upload files with POST /v1/artifacts and name them as artifact:ID`,
-      );
-    })
-    .join('\n');
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+function filesOf(content: Content): SentFile[] {
+  if (typeof content === 'string') return [];
+  return content.flatMap((part) => {
+    if (part.type === 'text') return [];
+    const { type, source } = part;
+    const { value, mimeType } = source;
+    return [readFilePart({ part: type, [source.type === 'data' ? 'data' : 'url']: value, type: mimeType })];
+  });
 }
 
 /** What the application shows beside the conversation, for the agent to read. */

@@ -4,7 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import type { ApiPart } from '#domain/feature.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { openArtifacts } from './open-artifacts.ts';
-import { type ArtifactPlaces, asAttachment, findArtifacts } from './store.ts';
+import { type ArtifactPlaces, asAttachment, findArtifacts, putArtifact } from './store.ts';
 
 declare module '#api/deps.ts' {
   interface FeatureDeps {
@@ -18,7 +18,7 @@ export function createApiPart({ config, pool, secrets }: ApiCore): ApiPart {
   return {
     deps: {
       artifactObjects: objects,
-      async findAttachments(tenant, user, refs) {
+      async findAttachments(tenant, user, refs, pointer) {
         const ids = refs.map((ref) => ref.replace('artifact:', ''));
         const rows = await findArtifacts(forTenant(pool, tenant), ids, user);
         const known = new Map(rows.map((row) => [row.id, row]));
@@ -28,10 +28,18 @@ export function createApiPart({ config, pool, secrets }: ApiCore): ApiPart {
             throw new Failure(
               'Unprocessable',
               `There is no artifact:${artifact} that this message’s user may read`,
-              { errors: [{ pointer: `body/attachments/${index}`, message: 'no such artifact' }] },
+              pointer === undefined
+                ? undefined
+                : { errors: [{ pointer: `${pointer}/${index}`, message: 'no such artifact' }] },
             );
           return asAttachment(row);
         });
+      },
+      async keepAttachment(tenant, user, { bytes, type, name: filename }) {
+        const { text: scrub } = await secrets.vault.scrubberOf(tenant);
+        const hasSecret = (text: string): boolean => scrub(text) !== text;
+        const file = { bytes, user, type, filename, hasSecret };
+        return asAttachment(await putArtifact({ pool, objects }, tenant, file));
       },
     },
   };

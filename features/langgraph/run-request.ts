@@ -1,6 +1,7 @@
 /** What a client sends to start or resume a run. */
 import { z } from 'zod';
 import type { CallAnswers } from '#api/answer-calls.ts';
+import { readFilePart, type SentFile } from '#api/sent-files.ts';
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { MAX_MESSAGE } from '#domain/schema/message.ts';
@@ -51,31 +52,46 @@ export function modeOf({ multitask_strategy: strategy }: RunRequest): SubmitMode
 
 export interface NewInRun {
   readonly text: string;
+  readonly files: readonly SentFile[];
   /** The client's id of what it says. */
   readonly id: string | undefined;
 }
 
-/** Throws Unprocessable for what is not from a user, and for files. */
+/** Throws Unprocessable for what is not from a user, and for files that are elsewhere. */
 export function readInput({ input }: RunRequest): NewInRun {
   const messages = input?.messages ?? [];
-  if (typeof messages === 'string') return { text: messages, id: undefined };
-  return { text: messages.map(textOf).join('\n\n'), id: messages.at(-1)?.id ?? undefined };
+  if (typeof messages === 'string') return { text: messages, files: [], id: undefined };
+  const read = messages.map(partsOf);
+  return {
+    text: read.map(({ text }) => text).join('\n\n'),
+    files: read.flatMap(({ files }) => files),
+    id: messages.at(-1)?.id ?? undefined,
+  };
 }
 
-function textOf({ role, type, content }: Message): string {
+function partsOf({ role, type, content }: Message): Pick<NewInRun, 'text' | 'files'> {
   const by = role ?? type;
   if (by !== 'user' && by !== 'human')
     throw new Failure('Unprocessable', 'input.messages: only messages of the user are passed on');
-  if (typeof content === 'string') return content;
-  return content
-    .map(({ type, text }) => {
-      if (type === 'text' && text !== undefined) return text;
-      throw new Failure(
-        'Unprocessable',
-        `${type}: only text is passed on; upload files with POST /v1/artifacts and name them as artifact:ID`,
-      );
-    })
-    .join('\n');
+  if (typeof content === 'string') return { text: content, files: [] };
+  return {
+    text: content.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n'),
+    files: content.filter((part) => part.type !== 'text').map(fileOf),
+  };
+}
+
+/** The forms of LangChain: of OpenAI, and its own by both of their names for each field. */
+function fileOf({ type: part, ...fields }: Exclude<Message['content'], string>[number]): SentFile {
+  const { image_url: image, url, data, id, fileId, mime_type, mimeType, metadata } = fields;
+  if (part === 'image_url') return readFilePart({ part, url: isRecord(image) ? image['url'] : image });
+  return readFilePart({
+    part,
+    url,
+    data,
+    id: fileId ?? id,
+    type: mimeType ?? mime_type,
+    name: isRecord(metadata) ? (metadata['filename'] ?? metadata['name']) : undefined,
+  });
 }
 
 /** What a decision takes. */

@@ -1,11 +1,13 @@
 /** What a client of OpenAI's protocols sends, whichever protocol it speaks. */
 import { createHash } from 'node:crypto';
 import { openingText } from '#api/opening-text.ts';
+import type { SentFile } from '#api/sent-files.ts';
 import { Failure } from '#domain/errors.ts';
 import type { ClientTool } from '#domain/schema/client-tool.ts';
 
 export type ClientMessage =
-  | { readonly role: 'user' | 'assistant'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly files: readonly SentFile[] }
+  | { readonly role: 'assistant'; readonly text: string }
   /** The result of a call of one of the client's tools; `call` is the id of its approval. */
   | { readonly role: 'tool'; readonly call: string; readonly text: string }
   | {
@@ -28,6 +30,7 @@ export interface NewPart {
   /** Up to the last answer. */
   readonly before: readonly ClientMessage[];
   readonly text: string;
+  readonly files: readonly SentFile[];
   readonly results: readonly Extract<ClientMessage, { role: 'tool' }>[];
   readonly decisions: readonly Extract<ClientMessage, { role: 'decision' }>[];
 }
@@ -40,22 +43,30 @@ export function newPart(messages: readonly ClientMessage[]): NewPart {
   const part = {
     before: messages.slice(0, last + 1),
     text: spoken.flatMap((one) => ('text' in one ? [one.text] : [])).join('\n\n'),
+    files: spoken.flatMap((one) => (one.role === 'user' ? one.files : [])),
     results: added.filter((one) => one.role === 'tool'),
     decisions: added.filter((one) => one.role === 'decision'),
   };
-  if (part.text.trim() === '' && part.results.length + part.decisions.length === 0)
+  if (part.text.trim() === '' && part.files.length + part.results.length + part.decisions.length === 0)
     throw new Failure('InvalidInput', 'The last message must be one of the user or the result of a tool');
   return part;
 }
 
 /** Identifies a conversation by its messages, for this caller and agent. */
 export function digestOf(owner: string, agent: string, messages: readonly ClientMessage[]): Buffer {
-  const spoken = messages.flatMap((one) =>
-    'text' in one && one.text.trim() ? [[one.role, one.text.trim()]] : [],
-  );
+  const spoken = messages.flatMap((one) => {
+    const files = one.role === 'user' ? one.files.map(nameOf) : [];
+    return 'text' in one && (one.text.trim() || files.length > 0)
+      ? [[one.role, one.text.trim(), ...files]]
+      : [];
+  });
   return createHash('sha256')
     .update(JSON.stringify([owner, agent, spoken]))
     .digest();
+}
+
+function nameOf(file: SentFile): string {
+  return 'artifact' in file ? file.artifact : createHash('sha256').update(file.bytes).digest('hex');
 }
 
 /** The first message of a session, with the instructions and the messages that it does not have. */

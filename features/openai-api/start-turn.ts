@@ -31,7 +31,7 @@ export async function continueConversation(
   const part = newPart(conversation.messages);
   await refuseTakenNames(deps, caller.tenant, agent, tools);
   const answered = await answerCalls(deps, caller, part);
-  if (answered && part.text === '') return answered;
+  if (answered && part.text === '' && part.files.length === 0) return answered;
   const db = forTenant(deps.pool, caller.tenant);
   const stem = stemOf(request, caller, 'openai') ?? randomBytes(16).toString('hex');
   const { id } = idOf(stem);
@@ -47,6 +47,7 @@ export async function continueConversation(
     session,
     // The same again for a repeat.
     text: (await isFirstMessage(db, session, id)) ? firstText(conversation, part) : part.text,
+    files: part.files,
     mode: answered ? 'steer' : null,
     context: contextOf(caller, { agent, user, client_tools: tools.length > 0 ? tools : undefined }),
   });

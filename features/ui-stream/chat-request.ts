@@ -1,6 +1,7 @@
 /** What a front end sends: the chat with all its messages, of which the last one has what is new. */
 import { z } from 'zod';
 import type { CallAnswers } from '#api/answer-calls.ts';
+import { readFilePart, type SentFile } from '#api/sent-files.ts';
 import { Failure } from '#domain/errors.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { clientToolsSchema } from '#domain/schema/client-tool.ts';
@@ -16,6 +17,9 @@ const part = z.looseObject({
   state: z.string().max(64).optional(),
   output: z.unknown().optional(),
   errorText: words.optional(),
+  url: z.string().optional(),
+  mediaType: z.string().max(200).optional(),
+  filename: z.string().max(1_000).optional(),
   approval: z.looseObject({ id: z.string().max(300) }).optional(),
 });
 
@@ -43,35 +47,40 @@ export type ChatRequest = z.output<typeof chatRequestSchema>;
 export function requestName({ id, messages, trigger }: ChatRequest): string | undefined {
   const last = messages.at(-1);
   if (last?.id === undefined || last.id === '' || trigger === 'regenerate-message') return undefined;
-  return JSON.stringify([id, messages.length, last.id, last.parts.map(({ text }) => text)]);
+  return JSON.stringify([id, messages.length, last.id, last.parts.map(({ text, url }) => text ?? url)]);
 }
 
 export interface NewInChat extends CallAnswers {
   readonly text: string;
+  readonly files: readonly SentFile[];
 }
 
-/** Throws InvalidInput when nothing is new, Unprocessable for files. */
+/** Throws InvalidInput when nothing is new, Unprocessable for files that are elsewhere. */
 export function readChat({ messages }: ChatRequest): NewInChat {
   const last = messages.at(-1);
   const parts = last?.parts ?? [];
   const isUser = last?.role === 'user';
-  const text = isUser ? parts.map(textOf).join('\n') : '';
+  const said = isUser ? parts : [];
+  const text = said.flatMap(textOf).join('\n');
+  const files = said.flatMap(fileOf);
   const results = isUser ? [] : parts.flatMap(resultOf);
   const decisions = isUser ? [] : parts.flatMap(decisionOf);
-  if (text.trim() === '' && results.length + decisions.length === 0)
+  if (text.trim() === '' && files.length + results.length + decisions.length === 0)
     throw new Failure(
       'InvalidInput',
-      'The last message has nothing new: no text of a user, no result, no decision',
+      'The last message has nothing new: no text or file of a user, no result, no decision',
     );
-  return { text, results, decisions };
+  return { text, files, results, decisions };
 }
 
-function textOf({ type, text = '' }: Part): string {
-  if (type === 'text') return text;
-  throw new Failure(
-    'Unprocessable',
-    `${type}: only text is passed on; upload files with POST /v1/artifacts and name them as artifact:ID`,
-  );
+function textOf({ type, text = '' }: Part): string[] {
+  if (type === 'text') return [text];
+  if (type === 'file') return [];
+  throw new Failure('Unprocessable', `${type}: a message of the user has text and files`);
+}
+
+function fileOf({ type: part, url, mediaType: type, filename: name }: Part): SentFile[] {
+  return part === 'file' ? [readFilePart({ part, url, type, name })] : [];
 }
 
 /** Calls of the front end's tools have the ids of their approvals. */

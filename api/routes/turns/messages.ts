@@ -2,12 +2,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Attachment, attachmentLine } from '#domain/files/attachment.ts';
-import { Failure } from '#domain/errors.ts';
 import { messageCreateSchema, messageReceiptSchema, waitSchema } from '#domain/schema/message.ts';
 import { sessionKeySchema } from '#domain/schema/scalars.ts';
 import type { ClientTool } from '#domain/schema/client-tool.ts';
 import type { MessageContext } from '#domain/turn/turn.ts';
+import { withFiles } from '../../sent-files.ts';
 import { type Caller, callerOf, userOf } from '../../server/auth.ts';
 import type { Api, ApiDeps } from '../../deps.ts';
 import { refuseTakenNames } from '../../client-tools.ts';
@@ -57,12 +56,16 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>
         waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrWaitsForApproval });
-      const attachments = await attachmentsOf(deps, caller.tenant, userOf(caller, context.user), refs);
+      const said = await withFiles(deps, caller.tenant, {
+        text,
+        user: userOf(caller, context.user),
+        files: refs.map((artifact) => ({ artifact })),
+        pointer: 'body/attachments',
+      });
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
         session,
-        text: [text, ...attachments.map(attachmentLine)].join('\n'),
-        attachments: attachments.length > 0 ? attachments : undefined,
+        ...said,
         mode: mode ?? null,
         context: contextOf(caller, context),
         confinedTo: caller.confinedTo,
@@ -88,18 +91,6 @@ async function sessionOf(
   message: RequestContext,
 ): Promise<string> {
   return (await sessionOfChat?.(tenant, key, message)) ?? key;
-}
-
-function attachmentsOf(
-  { findAttachments }: ApiDeps,
-  tenant: string,
-  user: string | undefined,
-  refs: readonly string[],
-): Promise<readonly Attachment[]> {
-  if (refs.length === 0) return Promise.resolve([]);
-  if (!findAttachments)
-    throw new Failure('Unprocessable', 'This installation has no feature that stores files for messages');
-  return findAttachments(tenant, user ?? null, refs);
 }
 
 /** An id that is derived from the Idempotency-Key, or one that nobody can guess. */

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { readBodiesAsJson } from '#api/server/json-body.ts';
+import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
@@ -61,6 +62,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
   const options = {
     config: { repeatable: true },
+    bodyLimit: MAX_BODY_WITH_FILES,
     errorHandler: sendHttpError,
     schema: { hide: true, params },
   } as const;

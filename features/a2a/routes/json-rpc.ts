@@ -1,6 +1,7 @@
 /** `/v1/a2a/{agent}`: the binding JSON-RPC. */
 import { z } from 'zod';
 import type { Api, ApiDeps } from '#api/deps.ts';
+import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
@@ -14,7 +15,12 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   app.post(
     '/v1/a2a/:agent',
     // The method determines which scope it needs.
-    { config: { repeatable: true }, errorHandler: sendRpcError, schema: { hide: true, params } },
+    {
+      config: { repeatable: true },
+      bodyLimit: MAX_BODY_WITH_FILES,
+      errorHandler: sendRpcError,
+      schema: { hide: true, params },
+    },
     async (request, reply) => {
       const {
         body: message,

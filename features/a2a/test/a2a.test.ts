@@ -323,7 +323,10 @@ for (const [binding, Transport] of [
         content: { $case: 'url', value: 'https://x.example/a.png' },
       } as Message['parts'][number];
       const refusals: [Partial<Message>, RegExp][] = [
-        [{ parts: [{ ...file, metadata: undefined, filename: '', mediaType: '' }] }, /Only text and data/],
+        [
+          { parts: [{ ...file, metadata: undefined, filename: '', mediaType: '' }] },
+          /other addresses are not fetched/,
+        ],
         [{ parts: [] }, /no text/],
         [{ taskId: 'turn_none' }, /no task/],
         [{ contextId: '../x' }, /not the key of a conversation/],

@@ -2,8 +2,9 @@
  * `/v1/ag-ui/{agent}`: runs of AG-UI 1.0. A thread is the session with this key; a run is what a turn does until it
  * ends or waits for somebody.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+
 import { EventType } from '@ag-ui/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerCalls } from '#api/answer-calls.ts';
 import { argumentsOf } from '#api/call-arguments.ts';
@@ -12,6 +13,7 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableTurn } from '#api/found.ts';
 import { openingText } from '#api/opening-text.ts';
 import { contextOf, namedId } from '#api/routes/turns/messages.ts';
+import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { type Caller, callerOf } from '#api/server/auth.ts';
 import { toProblem } from '#api/server/errors.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
@@ -24,7 +26,7 @@ import { nameSchema } from '#domain/schema/scalars.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { isFirstMessage } from '#store/turns/message-store.ts';
 import { createRunEvents } from '../run-events.ts';
-import { type NewInRun, readRun, type RunInput, runInputSchema, seenIn } from '../run-input.ts';
+import { type NewInRun, type RunInput, readRun, runInputSchema, seenIn } from '../run-input.ts';
 
 const params = z.object({ agent: nameSchema });
 
@@ -35,6 +37,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     '/v1/ag-ui/:agent',
     {
       config: { scope: 'run', repeatable: true },
+      bodyLimit: MAX_BODY_WITH_FILES,
       errorHandler: sendRunError,
       schema: { hide: true, params, body: runInputSchema },
     },
@@ -77,12 +80,14 @@ async function turnOfRun(
   await refuseTakenNames(deps, caller.tenant, agent, tools);
   const answered = await answerCalls(deps, caller, added, session);
   const decided = answered?.decided ?? [];
-  if (added.text === '') return { turn: answered ?? (await runAgain(deps, caller, session)), decided };
+  if (added.text === '' && added.files.length === 0)
+    return { turn: answered ?? (await runAgain(deps, caller, session)), decided };
   const turn = await startTurn(deps, caller, {
     id,
     repeatable: true,
     session,
     text: await textOf(deps, caller, session, id, added),
+    files: added.files,
     mode: answered ? 'steer' : null,
     context: contextOf(caller, { agent, client_tools: tools.length > 0 ? tools : undefined }),
   });

@@ -336,7 +336,7 @@ describe('IN-11 runs of AG-UI', { concurrency: 6 }, () => {
     });
     const image = { type: 'image', source: { type: 'url', value: 'https://x.invalid/a.png' } };
     for (const [change, words] of [
-      [{ messages: [{ id: 'u', role: 'user', content: [image] }] }, /only text is passed on/],
+      [{ messages: [{ id: 'u', role: 'user', content: [image] }] }, /other addresses are not fetched/],
       [{ threadId: '../raw' }, /threadId/],
       [{ threadId: 'empty', messages: [] }, /nothing is new/],
       [{ tools: [{ name: 'exec', description: '' }] }, /names/],

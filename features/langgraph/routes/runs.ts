@@ -6,6 +6,7 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession, reachableTurn } from '#api/found.ts';
 import { contextOf, endOf, namedId, newId } from '#api/routes/turns/messages.ts';
 import { type Caller, callerOf, requireScope, signatureOf } from '#api/server/auth.ts';
+import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { createSseReplies, lastEventId } from '#api/server/sse-replies.ts';
 import { lastTurn, startTurn, wholeTurn } from '#api/start-turn.ts';
 import { streamTurn } from '#api/stream-turn.ts';
@@ -20,9 +21,9 @@ import { createRunFrames, waitsIn } from '../run-frames.ts';
 import {
   modeOf,
   modesSchema,
+  type RunRequest,
   readInput,
   readResume,
-  type RunRequest,
   runRequestSchema,
   type StreamMode,
 } from '../run-request.ts';
@@ -37,6 +38,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   const threads = '/v1/langgraph/threads/:thread/runs';
   const create = {
     config: { scope: 'run', repeatable: true },
+    bodyLimit: MAX_BODY_WITH_FILES,
     schema: { hide: true, body: runRequestSchema },
   } as const;
   const inThread = { ...create, schema: { ...create.schema, params: threadParams } } as const;
@@ -149,12 +151,13 @@ async function beginRun(
   requireScope(caller, 'read');
   if (body.command) return resumeRun(deps, request, body, thread);
   const input = readInput(body);
-  if (input.text.trim() === '') return runAgain(deps, caller, thread);
+  if (input.text.trim() === '' && input.files.length === 0) return runAgain(deps, caller, thread);
   const id = messageIdOf(request, thread, input);
   return startTurn(deps, caller, {
     ...id,
     session: thread ?? `langgraph-${id.id.slice('msg_'.length)}`,
     text: input.text,
+    files: input.files,
     mode: modeOf(body),
     context: contextOf(caller, { agent: body.assistant_id }),
   });

@@ -266,7 +266,7 @@ describe('IN-11 runs of LangGraph clients', { concurrency: 6 }, () => {
       stack.ask('POST', '/v1/langgraph/threads/raw/runs/wait', { body: { assistant_id: 'main', ...body } });
     const image = { type: 'image_url', image_url: 'https://x.invalid/a.png' };
     for (const [body, words] of [
-      [{ input: { messages: [{ role: 'user', content: [image] }] } }, /only text is passed on/],
+      [{ input: { messages: [{ role: 'user', content: [image] }] } }, /other addresses are not fetched/],
       [{ input: { messages: [{ role: 'system', content: 'Be kind.' }] } }, /only messages of the user/],
       [{ input: { messages: [] } }, /Nothing is new/],
       [{ input: user('Hello.'), stream_mode: 'debug' }, /stream_mode/],

@@ -1,10 +1,10 @@
 /** Requests of `/v1/chat/completions`. Fields that choose how a model writes are accepted; the agent has its own. */
 import { z } from 'zod';
 import { Failure } from '#domain/errors.ts';
-import { textSchema } from '#domain/schema/scalars.ts';
 import { type ClientTool, clientToolsSchema } from '#domain/schema/client-tool.ts';
-import type { Conversation, ClientMessage } from '../conversation.ts';
-import { partsText } from './parts.ts';
+import { textSchema } from '#domain/schema/scalars.ts';
+import type { ClientMessage, Conversation } from '../conversation.ts';
+import { partsOfUser, partsText } from './parts.ts';
 
 const text = textSchema(262_144);
 const content = z.union([
@@ -58,8 +58,9 @@ function messagesOf({
   tool_call_id: call = '',
 }: ChatRequest['messages'][number]): ClientMessage[] {
   if (role === 'system' || role === 'developer') return [];
-  const spoken = partsText(parts);
-  return [role === 'tool' ? { role, call, text: spoken } : { role, text: spoken }];
+  if (role === 'user') return [{ role, ...partsOfUser(parts) }];
+  const text = partsText(parts);
+  return [role === 'tool' ? { role, call, text } : { role, text }];
 }
 
 interface NamedTool {

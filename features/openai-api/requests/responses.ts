@@ -1,9 +1,9 @@
 /** Requests of `/v1/responses`. Fields that choose how a model writes are accepted; the agent has its own. */
 import { z } from 'zod';
 import { sessionKeySchema, textSchema } from '#domain/schema/scalars.ts';
-import type { Conversation, ClientMessage } from '../conversation.ts';
+import type { ClientMessage, Conversation } from '../conversation.ts';
 import { clientTools } from './chat.ts';
-import { partsText } from './parts.ts';
+import { partsOfUser, partsText } from './parts.ts';
 
 const text = textSchema(262_144);
 const parts = z.union([text, z.array(z.looseObject({ type: z.string(), text: text.optional() })).max(1_000)]);
@@ -77,8 +77,12 @@ type Item = Exclude<ResponsesRequest['input'], string>[number];
 type Message = z.output<typeof message>;
 
 function messagesOf(item: Item): ClientMessage[] {
-  if (isMessage(item))
-    return isSystem(item) ? [] : [{ role: item.role, text: partsText(item.content) } as ClientMessage];
+  if (isMessage(item)) {
+    if (isSystem(item)) return [];
+    return item.role === 'user'
+      ? [{ role: 'user', ...partsOfUser(item.content) }]
+      : [{ role: 'assistant', text: partsText(item.content) }];
+  }
   if (item.type === 'function_call_output') {
     const { call_id: call, output } = item as z.output<typeof callOutput>;
     return [{ role: 'tool', call, text: partsText(output) }];

@@ -11,9 +11,10 @@ import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableSession } from '#api/found.ts';
 import { contextOf, namedId, newId } from '#api/routes/turns/messages.ts';
 import { type Caller, callerOf } from '#api/server/auth.ts';
+import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { startTurn, wholeTurn } from '#api/start-turn.ts';
-import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
+import { DONE_FRAME, dataFrame, streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower, type StartedTurn } from '#api/turn-follower.ts';
 import { nameSchema } from '#domain/schema/scalars.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -28,7 +29,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
   app.post(
     '/v1/ui/:agent',
-    { config: { scope: 'run', repeatable: true }, schema: { hide: true, params, body: chatRequestSchema } },
+    {
+      config: { scope: 'run', repeatable: true },
+      bodyLimit: MAX_BODY_WITH_FILES,
+      schema: { hide: true, params, body: chatRequestSchema },
+    },
     async (request, reply) => {
       const { agent } = request.params;
       const turn = await answerOrSend(deps, request, agent, request.body);
@@ -76,7 +81,7 @@ async function answerOrSend(
   body: ChatRequest,
 ): Promise<StartedTurn & { readonly decided?: readonly string[] }> {
   const caller = callerOf(request);
-  const { text, ...answers } = readChat(body);
+  const { text, files, ...answers } = readChat(body);
   const answered = await answerCalls(deps, caller, answers);
   if (answered) return answered;
   const { id, tools = [] } = body;
@@ -86,6 +91,7 @@ async function answerOrSend(
     ...messageIdOf(request, caller, body),
     session,
     text,
+    files,
     mode: null,
     context: contextOf(caller, { agent, client_tools: tools.length > 0 ? tools : undefined }),
   });
