@@ -19,6 +19,7 @@ describe('AP approvals of a call', () => {
           tools: { ask: [{ tool: 'poke', expires_seconds: 1 }] },
         },
         { key: 'careful', exec: { security: 'full', ask: 'on-miss' } },
+        { key: 'shared', tools: { ask: [{ tool: 'write_file' }] } },
       ],
     });
   });
@@ -226,6 +227,26 @@ describe('AP approvals of a call', () => {
       (await live.calls(turn_id)).map((call) => call.code),
       [null, 'ApprovalDenied', null, null],
     );
+  });
+
+  it('AP-1 each question of calls that run in order can be decided at once, and the calls run in order', async () => {
+    const write = (text: string): string =>
+      `write_file {"path":"order.txt","content":"${text}","append":true}`;
+    const script = `${[1, 2, 3].map((n) => write(`${n};`)).join('\n')}\nthen\nread_file {"path":"order.txt"}`;
+    const { turn_id } = await live.say('in-order', script, { agent: 'shared' });
+    const waiting = await live.until('three approvals', async () => {
+      const state = await live.state('in-order');
+      return state?.waiting_for.length === 3 ? state.waiting_for : undefined;
+    });
+    for (const { approval_id } of waiting.toReversed()) {
+      assert.deepEqual(
+        (await live.calls(turn_id)).map(({ ok }) => ok),
+        [null, null, null],
+      );
+      await decide(approval_id, { decision: 'approve' });
+    }
+    await live.ended(turn_id);
+    assert.equal((await live.calls(turn_id)).at(-1)?.result, '1;2;3;');
   });
 
   it('AP-2 a later decision is told who won; the same one again is told that it was made', async () => {

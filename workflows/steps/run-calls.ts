@@ -3,6 +3,7 @@ import {
   CancellationScope,
   isCancellation,
   ParentClosePolicy,
+  patched,
   sleep,
   TemporalFailure,
   TimeoutFailure,
@@ -41,9 +42,14 @@ export async function runCalls(
   around: CallSurroundings,
 ): Promise<SettledCall[]> {
   const ends: Promise<SettledCall | undefined>[] = [];
+  // Runs that began before this asked a serial call's question when the calls before it had ended.
+  const asksAtOnce =
+    calls.some(({ serial, approval }, at) => serial && approval && at > 0) && patched(AT_ONCE);
+  let before: Promise<unknown> | undefined;
   for (const call of calls) {
-    if (call.serial) await Promise.allSettled(ends);
-    ends.push(runCall(call, around));
+    if (call.serial) before = Promise.allSettled([...ends]);
+    if (call.serial && !asksAtOnce) await before;
+    ends.push(runCall(call, around, asksAtOnce ? before : undefined));
   }
   const results = await Promise.allSettled(ends);
   const failed = results.find((result) => result.status === 'rejected');
@@ -51,16 +57,28 @@ export async function runCalls(
   return results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
 }
 
-async function runCall(call: PlannedCall, around: CallSurroundings): Promise<SettledCall | undefined> {
-  const settled = await endOfCall(call, around);
+/** The name of a change of this code, which histories contain. */
+const AT_ONCE = 'questions-at-once';
+
+/** It begins once `before` has resolved, but asks for its approval at once: whoever sees a question can decide it. */
+async function runCall(
+  call: PlannedCall,
+  around: CallSurroundings,
+  before: Promise<unknown> | undefined,
+): Promise<SettledCall | undefined> {
+  const settled = await endOfCall(call, around, before);
   if (settled) around.onSettled(settled);
   return settled;
 }
 
-async function endOfCall(call: PlannedCall, around: CallSurroundings): Promise<SettledCall | undefined> {
+async function endOfCall(
+  call: PlannedCall,
+  around: CallSurroundings,
+  before: Promise<unknown> | undefined,
+): Promise<SettledCall | undefined> {
   let child: ChildStart | undefined;
   try {
-    const result = await askAndRun(call, around);
+    const result = await askAndRun(call, around, before);
     if (!result) return undefined;
     ({ child } = result);
     if (result.unrecorded !== undefined) return unrecordedEnd(call, result, result.unrecorded, around);
@@ -80,7 +98,11 @@ async function endOfCall(call: PlannedCall, around: CallSurroundings): Promise<S
 }
 
 /** Undefined when it may not run. Its activity limits how often people are asked. */
-async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<RunToolResult | undefined> {
+async function askAndRun(
+  call: PlannedCall,
+  around: CallSurroundings,
+  before: Promise<unknown> | undefined,
+): Promise<RunToolResult | undefined> {
   let heldOn: string | undefined;
   const run = (request: PlannedCall, stopped?: true): Promise<RunToolResult> =>
     around.steps.runTool(
@@ -100,7 +122,9 @@ async function askAndRun(call: PlannedCall, around: CallSurroundings): Promise<R
       // Its MCP server learns that nobody answers.
       if (!isApproved && outcome.status === 'withdrawn')
         return CancellationScope.nonCancellable(() => run(requested));
+      around.onChange(requested, 'over');
     }
+    await before;
     around.onChange(requested, 'running');
     let result = await run(requested);
     while (result.later !== undefined) result = await lookAgain(result.later, requested, run);
