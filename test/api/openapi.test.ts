@@ -207,4 +207,18 @@ describe('IN-1 the OpenAPI document', () => {
     const other = await api.ask('GET', '/v1/turns/x', { headers: { 'x-request-id': 'a b"c' } });
     assert.match(other.body.request_id, /^req_[0-9a-f]+$/);
   });
+
+  it('each list takes the parameters of pages, also a short one that has filters of its own', async () => {
+    const lists = [...operations]
+      .filter(([, { responses }]) => responses['200']?.content?.['application/json'])
+      .map(([route]) => route)
+      .filter((route) => /^GET \/v1\/[^{]+$/.test(route));
+    const refused: string[] = [];
+    for (const list of lists.map((route) => route.replace('GET ', ''))) {
+      const { status, body } = await api.ask('GET', `${list}?limit=200`);
+      if (status === 400) refused.push(`${list}: ${String(body['detail'])}`);
+    }
+    assert.ok(lists.length > 20);
+    assert.deepEqual(refused, []);
+  });
 });

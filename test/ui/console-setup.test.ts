@@ -319,9 +319,12 @@ describe('IN-7 the set-up pages of the console', { skip }, () => {
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
       const width = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
       assert.equal(await page.evaluate(width), 0, kind);
+      assert.equal(await page.getByText('Try again').count(), 0, `${kind} is read`);
       await assertAccessible(page);
     }
     await sees(page, /npx tempoclaw nodes invite laptop/);
+    await page.goto(`${stack.url}/setup/tools?q=datetime&agent=main`);
+    await sees(page, /The current date and time/);
     assert.deepEqual(complaints, []);
   });
 });
