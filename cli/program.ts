@@ -1,6 +1,7 @@
 /** The tree of commands: the root knows each by name, and a command's module completes it when it is used. */
 import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import { EXIT } from './cli-error.ts';
 import type { CommandEntry, SharedOption } from './commands.ts';
 
 /** Options that are accepted before the command, between its names, and after it by each command that uses them. */
@@ -68,6 +69,21 @@ async function fill(
     else (await import('./api-commands.ts')).addCommands(command, loaded);
   }
   addSharedOptions(command, takes);
+  refuseUnknownWords(command);
+}
+
+/** Otherwise `sessions lsit` would be an argument too many of the command that has no name, `sessions list`. */
+function refuseUnknownWords(command: Command): void {
+  for (const below of command.commands) refuseUnknownWords(below);
+  command.hook('preSubcommand', (_command, chosen) => {
+    const [word = '-'] = command.args;
+    const names = command.commands.flatMap((one) => [one.name(), ...one.aliases()]);
+    if (word.startsWith('-') || names.includes(word) || chosen.registeredArguments.length > 0) return;
+    command.error(`error: unknown command '${word}' of ${command.name()}\n(It has: ${names.join(', ')})`, {
+      code: 'commander.unknownCommand',
+      exitCode: EXIT.usage,
+    });
+  });
 }
 
 /** A command with subcommands accepts all of them between the names: `sessions --json list`. */

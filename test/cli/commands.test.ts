@@ -288,6 +288,10 @@ describe('IN-6 errors say what, where and what to do', () => {
     };
     for (const [args, message] of [
       [['nope'], /^unknown command 'nope'/],
+      [['sessions', 'lst'], /^unknown command 'lst' of sessions\n\(It has: list, show, /],
+      [['approvals', 'aprove', 'id'], /^unknown command 'aprove' of approvals/],
+      [['tools', 'custom', 'nope'], /^unknown command 'nope' of custom/],
+      [['sessions', 'list', 'more'], /^too many arguments for 'list'/],
       [['sessions', 'list', '--nope'], /^unknown option '--nope'/],
       [['sessions', 'show'], /^missing required argument/],
       [['sessions', 'list', '--limit', '0'], /a number from 1 to 200/],
