@@ -47,6 +47,7 @@ export function useListKeys(
 export function startShortcuts(): void {
   let first = { key: '', at: 0 };
   window.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) return sendForm(event);
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     // A dialog has keys of its own.
     if (document.querySelector('dialog[open]')) return;
@@ -58,6 +59,15 @@ export function startShortcuts(): void {
     event.preventDefault();
     if (!event.repeat || found.repeats) found.run();
   });
+}
+
+/** Enter alone makes a new line where a text may have several. A button that is off sends nothing. */
+function sendForm(event: KeyboardEvent): void {
+  const form = event.target instanceof Element ? event.target.closest('form') : null;
+  const button = form?.querySelector<HTMLButtonElement>('button[type="submit"]');
+  if (!button || event.repeat) return;
+  event.preventDefault();
+  button.click();
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,7 +1,7 @@
 /** Inputs that hold a text. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { Ref } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useShortcut } from '../app/shortcuts.ts';
 
 interface Typed {
@@ -33,7 +33,8 @@ interface TextInputProps {
 /** Keeps what is being typed while the page is drawn again. */
 export function TextInput({ value, label, hint, isShort = false, inputRef, ...on }: TextInputProps) {
   const text = useSignal(value);
-  useEffect(() => {
+  // At once: after the next letter, it would take that back.
+  useLayoutEffect(() => {
     text.value = value;
   }, [value, text]);
   const attributes = {

@@ -59,6 +59,9 @@ export default function Inbox() {
           <code>npx tempoclaw agents create clerk --exec-ask always</code>
         </p>
       )}
+      {pending.length > 0 && shown.length === 0 && (
+        <p class="notice">None of those that wait has these words.</p>
+      )}
       <div class={`split ${id ? 'has-chosen' : ''}`}>
         <VirtualList items={shown} keyOf={(one) => one.id} label="Approvals that wait" estimate={72}>
           {(approval) => <ApprovalRow approval={approval} isSelected={approval.id === selected} />}
