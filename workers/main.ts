@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
-import { type Config, deploymentValues, loadConfig, temporalConnection } from '#config';
+import { type Config, ConfigError, deploymentValues, loadConfig, temporalConnection } from '#config';
 import { createLiveSettings } from '#config/live-settings.ts';
 import { createLogStream, openLogOutput } from '#store/secrets/log-stream.ts';
 import { hostWall } from '#activities/process/host-wall.ts';
@@ -38,7 +38,9 @@ async function main(): Promise<void> {
   const log = pino({ level: config.log.level, base: { process: 'worker', pid: process.pid } }, logs);
   installRuntime(log, config.worker.metricsAddress);
   if (!config.database.url || !config.temporal.address)
-    throw new Error('a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts and gives both');
+    throw new ConfigError([
+      'a worker needs DATABASE_URL and TEMPORAL_ADDRESS; `tempoclaw up` starts both and gives them',
+    ]);
 
   await requireSchema(config.database.url);
   const wall = hostWall(config);

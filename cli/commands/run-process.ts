@@ -1,5 +1,6 @@
 /** Implements `tempoclaw api` and `tempoclaw worker`: one process of a deployment, in this process. */
 import type { Command } from 'commander';
+import { startFailure } from '#cli/start-failure.ts';
 import { SOURCE_ENDING } from '#domain/source-ending.ts';
 
 /** Their settings are variables and `tempoclaw.yaml`, as those of every process of a deployment. */
@@ -7,6 +8,10 @@ const MAINS: Readonly<Record<string, string>> = { api: 'api/main', worker: 'work
 
 export function register(command: Command): void {
   command.action(async () => {
-    await import(`#${MAINS[command.name()]}${SOURCE_ENDING}`);
+    try {
+      await import(`#${MAINS[command.name()]}${SOURCE_ENDING}`);
+    } catch (error) {
+      throw startFailure(error) ?? error;
+    }
   });
 }

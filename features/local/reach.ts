@@ -22,3 +22,14 @@ export async function askApi(url: string, timeoutMs: number): Promise<string> {
   const { detail } = (await ready.json()) as { detail?: string };
   throw new Error(`/readyz answers ${ready.status}${detail === undefined ? '' : `: ${detail}`}`);
 }
+
+/** Why a start cannot use the server of the settings, and what to do about it. */
+export function noTemporal(address: string, namespace: string, error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  if (/\bnot found\b/i.test(words))
+    return `Temporal at ${address} has no namespace ${namespace}. Create it, or set TEMPORAL_NAMESPACE: temporal operator namespace create --namespace ${namespace}`;
+  return (
+    `Temporal at ${address}, namespace ${namespace}, cannot be used: ${words.replace(/\.+$/, '')}. Check TEMPORAL_ADDRESS ` +
+    'and TEMPORAL_NAMESPACE, or unset the address to have a dev server started here.'
+  );
+}

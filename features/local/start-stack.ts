@@ -41,7 +41,7 @@ import { infoBefore, type PublishedInfo, type RunState } from '#cli/run-state.ts
 import { OWN_POSTGRES, OWN_TEMPORAL, refuseUi } from './own-servers.ts';
 import type { SchemaPart } from '#store/postgres/migrate.ts';
 import { keepSchemaMark } from './postgres/kept-schema.ts';
-import { connectionTo } from './reach.ts';
+import { connectionTo, noTemporal } from './reach.ts';
 import { migrationStep, namespaceStep, searchAttributeStep } from './postgres/schema-steps.ts';
 
 export interface StackOptions {
@@ -215,12 +215,7 @@ function temporalStep({ options: { config }, info, processes, temporal }: Parts)
       const { namespace } = info;
       if (address !== undefined) {
         await askTemporal(connectionTo(config, address), namespace, ANSWER_MS).catch((error: unknown) => {
-          const words = error instanceof Error ? error.message : String(error);
-          throw new Error(
-            `Temporal at ${address}, namespace ${namespace}, does not answer: ${words}. Check TEMPORAL_ADDRESS ` +
-              'and TEMPORAL_NAMESPACE, or unset the address to have a dev server started here.',
-            { cause: error },
-          );
+          throw new Error(noTemporal(address, namespace, error), { cause: error });
         });
         info.temporal = address;
         info.temporal_ui = uiUrl ?? null;
