@@ -127,6 +127,21 @@ describe('the TempoClaw of a state folder', () => {
     assert.doesNotMatch(stdout, /^word=.*key-of-cloud/m);
   });
 
+  test('temporal runs where processes of a deployment have the address, without a state folder', async () => {
+    api.on(({ path }) =>
+      path === '/v1/codec' ? { status: 200, body: { endpoint: `${api.url}/codec/secret` } } : undefined,
+    );
+    rmSync(join(state, 'run.json'));
+    const deployed = { TEMPORAL_ADDRESS: 'db.example:7233', TEMPORAL_NAMESPACE: 'agents' };
+    const reached = { TEMPOCLAW_URL: api.url, TEMPOCLAW_API_KEY: 'tc_testkeytestkeytestkeytestkeytestkey' };
+    const { stdout } = await runCli(['temporal', 'workflow', 'list'], settings({ ...deployed, ...reached }));
+    assert.match(stdout, /^TEMPORAL_ADDRESS=db\.example:7233$/m);
+    assert.match(stdout, /^TEMPORAL_NAMESPACE=agents$/m);
+    assert.match(stdout, /^TEMPORAL_CODEC_ENDPOINT=.*\/codec\/secret$/m);
+    const named = await runCli(['--state-dir', state, 'temporal', 'workflow', 'list'], settings(deployed));
+    assert.match(named.stderr, /No TempoClaw is known here/);
+  });
+
   test('temporal ends as its program does: exit code, and signals passed on', async () => {
     assert.equal((await cli('temporal', 'fail')).code, 7);
     const run = startCli(['temporal', 'hang'], settings());

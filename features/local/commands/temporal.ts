@@ -1,15 +1,15 @@
 /**
  * Implements `tempoclaw temporal …`: Temporal's own command line, connected to the server of the TempoClaw that runs
- * here.
+ * here, or else to the one that the settings of a deployment name.
  */
 import type { Command } from 'commander';
-import { loadConfig } from '#config';
+import { type Config, loadConfig } from '#config';
 import { clientEnvironment } from '#config/client-environment.ts';
 import { CliError, type ExitCode } from '#cli/cli-error.ts';
 import type { ApiOptions } from '#cli/command-context.ts';
 import { runTemporal, type TemporalPlace } from '../temporal/run-temporal.ts';
 import { sendTo } from '#cli/send-to.ts';
-import { findTarget } from '#cli/target.ts';
+import { findRunFile, findTarget } from '#cli/target.ts';
 
 /** Words that need no server. */
 const WORDS_ALONE = new Set(['--help', '-h', '--version', '-v', 'help', 'completion']);
@@ -24,18 +24,27 @@ export function register(command: Command): void {
     .action(async (args: string[], options: ApiOptions & { config?: string }) => {
       const flags = { config: options.config, stateDir: options.stateDir };
       const isAlone = args.length === 0 || args.some((arg) => WORDS_ALONE.has(arg));
-      const place = await findPlace(options).catch((error: unknown) => {
+      const config = loadConfig({ flags });
+      const place = await findPlace(options, config.temporal).catch((error: unknown) => {
         if (isAlone) return undefined;
         throw error;
       });
-      process.exitCode = (await runTemporal(args, loadConfig({ flags }), place)) as ExitCode;
+      process.exitCode = (await runTemporal(args, config, place)) as ExitCode;
     });
 }
 
-async function findPlace(options: ApiOptions): Promise<TemporalPlace> {
+async function findPlace(options: ApiOptions, settings: Config['temporal']): Promise<TemporalPlace> {
+  const env = clientEnvironment();
+  const run = findRunFile(options.stateDir ?? env.stateDir, process.cwd());
+  // A folder that a flag names is meant, and no other server.
+  if (!run && settings.address !== undefined && options.stateDir === undefined) {
+    const { address, namespace } = settings;
+    const isKnown = (options.url ?? env.url) !== undefined;
+    const codec = isKnown ? await codecEndpoint(findTarget(options, env, process.cwd())) : undefined;
+    return { address, namespace, codecEndpoint: codec };
+  }
   // The state folder says which server it is; an address of another API in the environment does not.
-  const env = { ...clientEnvironment(), url: undefined };
-  const target = findTarget(options, env, process.cwd());
+  const target = findTarget(options, { ...env, url: undefined }, process.cwd());
   const { temporal: address, namespace } = target.run ?? {};
   if (address === undefined || namespace === undefined)
     throw new CliError(`${target.source} does not say where Temporal is.`, {
