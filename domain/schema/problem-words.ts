@@ -6,7 +6,11 @@ const MAX_CHARACTERS = 500;
 /** `url: is required; dns: …`; `whole` is the name of the value itself. At most 500 characters. */
 export function schemaProblem({ issues }: z.ZodError, whole: string): string {
   return plainIssues(issues)
-    .map((issue) => `${issue.path.join('.') || whole}: ${issueWords(issue)}`)
+    .flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => `${[...issue.path, key].join('.')}: is not a known field`)
+        : `${issue.path.join('.') || whole}: ${issueWords(issue)}`,
+    )
     .join('; ')
     .slice(0, MAX_CHARACTERS);
 }

@@ -2,19 +2,21 @@
  * The operation `runTurn`. Its endpoint says whose turn it is: a credential in the request would stay in the history of
  * the calling workflow. The message is in a row before the workflow starts, so Temporal has no text of it from us.
  */
+
 import { createHash } from 'node:crypto';
 import { operationInfo, TemporalOperationHandler } from '@temporalio/nexus';
 import { HandlerError, type HandlerErrorType } from 'nexus-rpc';
 import { z } from 'zod';
-import { refuseSecretIds } from '#api/server/refuse-secrets.ts';
-import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 import type { ActivityDeps } from '#activities/activity-deps.ts';
 import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
+import { refuseSecretIds } from '#api/server/refuse-secrets.ts';
+import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 import type { Config } from '#config';
-import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { MAX_MESSAGE } from '#domain/schema/message.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { nameSchema, sessionKeySchema, textSchema } from '#domain/schema/scalars.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { isDatabaseFault } from '#store/postgres/pool.ts';
 import { searchAttributes } from '#temporal/reach-workflows.ts';
 import { type FollowedTurn, NEXUS_TURN, operationsOf, type TurnOutput } from './contract.ts';
@@ -84,7 +86,7 @@ async function beginTurn(
   input: unknown,
 ): Promise<FollowedTurn & { readonly agent: string }> {
   const { data, error } = inputSchema.safeParse(input);
-  if (!data) throw new Failure('InvalidInput', z.prettifyError(error));
+  if (!data) throw new Failure('InvalidInput', schemaProblem(error, 'input'));
   const { text, agent, session = `nexus:${stem}` } = data;
   if (agents && !agents.includes(agent))
     throw new Failure('Forbidden', `This endpoint is not for the agent ${agent}`);

@@ -1,13 +1,15 @@
 /** Makes the recording of a session from its rows. */
-import { Failure, TOOL_ERROR_CODES, type ToolErrorCode } from '#domain/errors.ts';
-import type { Scrubber } from '#store/secrets/scrubber.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
+
 import { canonical } from '#activities/tool-call/call-digest.ts';
+import { Failure, TOOL_ERROR_CODES, type ToolErrorCode } from '#domain/errors.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import type { Scrubber } from '#store/secrets/scrubber.ts';
 import {
   CONTEXT_FIELDS,
+  RECORDING_LIMITS,
   type RecordedCall,
   type Recording,
-  RECORDING_LIMITS,
   recordingSchema,
 } from './schema.ts';
 import { type CallToRecord, readSession, type TurnToRecord } from './store.ts';
@@ -53,8 +55,7 @@ export async function readRecording(
   // Rows are scrubbed when they are written; a secret that was added since is hidden here.
   const read = recordingSchema.safeParse(scrubber.args(recording));
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new Failure('Unprocessable', `It cannot be recorded: ${issue?.path.join('.')}: ${issue?.message}`);
+  throw new Failure('Unprocessable', `It cannot be recorded: ${schemaProblem(read.error, 'the recording')}`);
 }
 
 function refuseTurn({ is_open, steered, message }: TurnToRecord, turn: number): void {

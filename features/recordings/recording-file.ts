@@ -1,8 +1,10 @@
 /** Recordings as files: JSON, so that a change of one can be read in git. */
+
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';
 import { isNestedDeeper } from '#domain/nesting.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { MAX_RECORDING_BYTES, type Recording, recordingSchema } from './schema.ts';
 
 const MAX_DEPTH = 100;
@@ -45,8 +47,7 @@ export function readRecordingFile(path: string): Recording {
   }
   const read = recordingSchema.safeParse(value);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw invalid(`it is not a recording: ${issue?.path.join('.') || 'the file'} ${issue?.message}`);
+  throw invalid(`it is not a recording: ${schemaProblem(read.error, 'the file')}`);
 }
 
 export function writeRecordingFile(path: string, recording: Recording): void {

@@ -1,9 +1,11 @@
 /** The activities of a tool host: they open a request, run the tool or hook, and seal what it returns. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { openPayload, sealPayload } from '#domain/payload-seal.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { NOT_STARTED } from '#temporal/activity-once.ts';
 import {
   HOST_LIMITS,
@@ -153,7 +155,7 @@ function inputOf(
     : {
         ok: false,
         code: 'InvalidArgs',
-        message: z.prettifyError(parsed.error).slice(0, HOST_LIMITS.message),
+        message: schemaProblem(parsed.error, 'arguments').slice(0, HOST_LIMITS.message),
       };
 }
 

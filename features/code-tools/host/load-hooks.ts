@@ -1,5 +1,5 @@
 /** Loads the hooks of a folder. Each file of `hooks/` has one as its default export, and its name is the hook's. */
-import { z } from 'zod';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { type CodeHookDefinition, codeHookSchema } from '../schema.ts';
 import { CODE_HOOK, type CodeHook } from '../sdk/hook.ts';
 import { hashOf, loadCode } from './code-files.ts';
@@ -35,9 +35,7 @@ async function hookOf(name: string, made: unknown, file: string): Promise<readon
     ...(timeout !== undefined && { timeout_seconds: timeout }),
     hash: hashOf(file),
   });
-  return parsed.success
-    ? [{ hook: made, definition: parsed.data }]
-    : z.prettifyError(parsed.error).replaceAll('\n', ' ');
+  return parsed.success ? [{ hook: made, definition: parsed.data }] : schemaProblem(parsed.error, 'the hook');
 }
 
 function isCodeHook(value: unknown): value is CodeHook {

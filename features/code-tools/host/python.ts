@@ -2,6 +2,7 @@
  * Starts the program that runs tools written in Python, and reads what it says (python/tempoclaw/host.py). It ends with
  * this process, in whatever way this one ends.
  */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,6 +13,7 @@ import { z } from 'zod';
 import { CliError } from '#cli/cli-error.ts';
 import { childEnvironment } from '#config';
 import { withTimeout } from '#domain/async/with-timeout.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { type CodeToolDefinition, codeToolSchema } from '../schema.ts';
 
@@ -142,9 +144,7 @@ function toolsOf(folder: string, line: string): PythonTools {
     definitions: parsed.flatMap(({ data }) => data ?? []),
     problems: [
       ...problems,
-      ...parsed.flatMap(({ file, error }) =>
-        error ? `${file}: ${z.prettifyError(error).replaceAll('\n', ' ')}` : [],
-      ),
+      ...parsed.flatMap(({ file, error }) => (error ? `${file}: ${schemaProblem(error, 'the tool')}` : [])),
     ],
   };
 }

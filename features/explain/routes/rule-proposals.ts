@@ -1,17 +1,19 @@
 /** Serves rules that past decisions suggest: it finds, backtests and accepts them. */
+
 import type { z } from 'zod';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
 import { Failure } from '#domain/errors.ts';
-import { ruleProposals } from '../resource/rule-proposals.ts';
+import { refuseInRollout } from '#domain/rollout.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import { tenantPolicySchema } from '#domain/schema/policy.ts';
-import { backtest, type BacktestReport } from '../policy/backtest.ts';
-import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
-import { refuseInRollout } from '#domain/rollout.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
-import type { Api, ApiDeps } from '#api/deps.ts';
-import { serveResource } from '#api/serve-resource.ts';
+import { type BacktestReport, backtest } from '../policy/backtest.ts';
+import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
+import { ruleProposals } from '../resource/rule-proposals.ts';
 
 const DAYS = 30;
 
@@ -65,8 +67,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 function checked<Output>(schema: z.ZodType<Output>, value: unknown): Output {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new Failure('Unprocessable', `It cannot be added: ${issue?.path.join('.')}: ${issue?.message}`);
+  throw new Failure('Unprocessable', `It cannot be added: ${schemaProblem(read.error, 'the rule')}`);
 }
 
 function showProposal({ id, agent, tool, adds, place, calls }: PlacedProposal, report?: BacktestReport) {

@@ -1,12 +1,14 @@
 /** What a command line changes, and whether models must answer themselves to show it. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { type AgentFlags, readAgentChange } from '#cli/agent-fields.ts';
 import { call } from '#cli/call.ts';
-import type { Client } from '#cli/client.ts';
 import { usageError } from '#cli/cli-error.ts';
+import type { Client } from '#cli/client.ts';
 import { pathOf } from '#cli/command-context.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import { agents } from '#domain/resource/agents.ts';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { WHAT_IF_FIELDS, type WhatIf, whatIfSchema } from '../schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -42,8 +44,7 @@ export async function readChange(client: Client, key: string, flags: ChangeFlags
   };
   const read = whatIfSchema.safeParse(change);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw usageError(`The change is not valid: ${issue?.path.join('.') || 'it'} ${issue?.message}`);
+  throw usageError(`The change is not valid: ${schemaProblem(read.error, 'the change')}`);
 }
 
 /** Only the fields that have an effect; null for those that the revision does not have. */
