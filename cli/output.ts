@@ -59,31 +59,68 @@ interface Column<Row> {
 
 /**
  * Prints one line a row. Cells are cut, never wrapped, and the flexible column fills the rest of the terminal's width.
+ * Where even that is too wide for a terminal, empty columns are left out, and the last ones stand below their row.
  */
 export function printTable<Row>(output: Output, titled: Columns<Row>, rows: readonly Row[]): void {
   const now = Date.now();
-  const columns = Object.entries(titled).map(([title, value]) => columnOf<Row>(title, value));
-  const cells = rows.map((row) =>
-    columns.map(({ cell, isAgo }) => cellText(isAgo ? agoWords(cell(row), now) : cell(row))),
-  );
-  const widths = columns.map((column, i) =>
-    Math.max(columnsOf(column.title), ...cells.map((row) => columnsOf(row[i] ?? ''))),
-  );
-  const flexible = columns.findIndex((column) => column.isFlexible);
-  if (flexible >= 0 && output.stream.isTTY) {
-    const others = widths.reduce((sum, width, i) => sum + (i === flexible ? 0 : width + 2), 0);
-    widths[flexible] = Math.max(12, Math.min(widths[flexible] ?? 0, output.columns - others - 1));
-  }
-  const pad = (text: string, i: number, style: Style | undefined): string => {
-    const width = widths[i] ?? 0;
+  const all = Object.entries(titled).map(([title, value]) => {
+    const column = columnOf<Row>(title, value);
+    const { cell, isAgo } = column;
+    const cells = rows.map((row) => cellText(isAgo ? agoWords(cell(row), now) : cell(row)));
+    return { ...column, cells, width: Math.max(columnsOf(title), ...cells.map(columnsOf)) };
+  });
+  const limit = output.stream.isTTY ? output.columns : Infinity;
+  const table = fit(all, limit);
+  const { lines, below } = isWithin(table, limit) ? { lines: table, below: [] } : split(all, limit);
+  const pad = (text: string, { width }: Laid<Row>, isLast: boolean, style: Style | undefined): string => {
     const cut = oneLine(text, Math.max(1, width));
-    const space = i === columns.length - 1 ? '' : ' '.repeat(Math.max(0, width - columnsOf(cut)) + 2);
+    const space = isLast ? '' : ' '.repeat(Math.max(0, width - columnsOf(cut)) + 2);
     return (style ? output.paint(style, cut) : cut) + space;
   };
-  output.line(columns.map((column, i) => pad(column.title.toUpperCase(), i, 'dim')).join(''));
-  rows.forEach((row, r) => {
-    output.line(columns.map((column, i) => pad(cells[r]?.[i] ?? '', i, styleOf(column, row))).join(''));
+  const isLast = (column: Laid<Row>): boolean => column === lines.at(-1);
+  output.line(lines.map((one) => pad(one.title.toUpperCase(), one, isLast(one), 'dim')).join(''));
+  rows.forEach((row, at) => {
+    output.line(lines.map((one) => pad(one.cells[at] ?? '', one, isLast(one), styleOf(one, row))).join(''));
+    const words = below
+      .filter(({ cells }) => cells[at])
+      .map(({ title, cells }) => `${title} ${oneLine(cells[at] ?? '', limit)}`);
+    if (words.length > 0) output.line(output.paint('dim', wrapText(`  ${words.join(' · ')}`, limit)));
   });
+}
+
+interface Laid<Row> extends Column<Row> {
+  readonly cells: readonly string[];
+  readonly width: number;
+}
+
+function widthOf(columns: readonly { readonly width: number }[]): number {
+  return columns.reduce((sum, { width }) => sum + width + 2, -2);
+}
+
+function isWithin(columns: readonly { readonly width: number }[], limit: number): boolean {
+  return widthOf(columns) <= limit;
+}
+
+/** The flexible column gives way. */
+function fit<Row>(columns: readonly Laid<Row>[], limit: number): readonly Laid<Row>[] {
+  const others = columns.filter(({ isFlexible }) => !isFlexible);
+  if (others.length === columns.length) return columns;
+  const most = Math.max(12, limit - 1 - widthOf(others) - 2);
+  return columns.map((one) => (one.isFlexible ? { ...one, width: Math.min(one.width, most) } : one));
+}
+
+/** As many as fit beside each other, and those that stand below. */
+function split<Row>(
+  all: readonly Laid<Row>[],
+  limit: number,
+): { readonly lines: readonly Laid<Row>[]; readonly below: readonly Laid<Row>[] } {
+  const columns = all.filter(({ cells }) => cells.some((text) => text !== ''));
+  const table = fit(columns, limit);
+  if (isWithin(table, limit)) return { lines: table, below: [] };
+  const fixed = columns.filter(({ isFlexible }) => !isFlexible);
+  const end = fixed.findIndex((_, at) => at > 0 && !isWithin(fixed.slice(0, at + 1), limit));
+  const lines = end < 0 ? fixed : fixed.slice(0, end);
+  return { lines, below: columns.filter((one) => !lines.includes(one)) };
 }
 
 function columnOf<Row>(title: string, column: Columns<Row>[string]): Column<Row> {
