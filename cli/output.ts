@@ -105,8 +105,8 @@ function isWithin(columns: readonly { readonly width: number }[], limit: number)
 function fit<Row>(columns: readonly Laid<Row>[], limit: number): readonly Laid<Row>[] {
   const others = columns.filter(({ isFlexible }) => !isFlexible);
   if (others.length === columns.length) return columns;
-  const most = Math.max(12, limit - 1 - widthOf(others) - 2);
-  return columns.map((one) => (one.isFlexible ? { ...one, width: Math.min(one.width, most) } : one));
+  const max = Math.max(12, limit - 1 - widthOf(others) - 2);
+  return columns.map((one) => (one.isFlexible ? { ...one, width: Math.min(one.width, max) } : one));
 }
 
 /** As many as fit beside each other, and those that stand below. */

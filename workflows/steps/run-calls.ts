@@ -47,7 +47,7 @@ export async function runCalls(
     calls.some(({ serial, approval }, at) => serial && approval && at > 0) && patched(AT_ONCE);
   let before: Promise<unknown> | undefined;
   for (const call of calls) {
-    if (call.serial) before = Promise.allSettled([...ends]);
+    if (call.serial) before = Promise.allSettled(ends);
     if (call.serial && !asksAtOnce) await before;
     ends.push(runCall(call, around, asksAtOnce ? before : undefined));
   }
