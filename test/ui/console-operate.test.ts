@@ -95,6 +95,10 @@ describe('IN-7 operating in the console', { skip }, () => {
       .getByRole('img', { name: /^calls by day/ })
       .locator('canvas')
       .waitFor();
+    const beyond = await page.evaluate(
+      "document.querySelector('.chart .uplot').getBoundingClientRect().right + parseFloat(getComputedStyle(document.querySelector('.chart')).paddingRight) - document.querySelector('.chart').getBoundingClientRect().right",
+    );
+    assert.ok(Number(beyond) < 1, `the chart is ${beyond} pixels too wide`);
     const { body } = await stack.ask('GET', '/v1/usage?by=agent');
     const rows = await page.getByRole('group', { name: 'Figures' }).locator('tbody tr').allInnerTexts();
     assert.ok(body.data.length > 0);

@@ -27,13 +27,14 @@ export function UsageChart({ answer, by, of }: ChartProps) {
     const { current } = box;
     if (!current) return undefined;
     const [names, data] = linesOf({ answer, by, of });
-    const { color } = getComputedStyle(current);
+    const { color, paddingLeft, paddingRight } = getComputedStyle(current);
+    const padding = Number.parseFloat(paddingLeft) + Number.parseFloat(paddingRight);
     const axis = {
       stroke: color,
       grid: { stroke: `color-mix(in srgb, ${color} 20%, transparent)`, width: 1 },
     };
     const lines = names.map((label, at) => ({ label, stroke: COLORS[at] ?? color, points: { show: true } }));
-    const size = () => ({ width: current.clientWidth, height: HEIGHT });
+    const size = () => ({ width: current.clientWidth - padding, height: HEIGHT });
     const options = {
       ...size(),
       tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
