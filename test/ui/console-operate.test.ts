@@ -98,7 +98,7 @@ describe('IN-7 operating in the console', { skip }, () => {
     const beyond = await page.evaluate(
       "document.querySelector('.chart .uplot').getBoundingClientRect().right + parseFloat(getComputedStyle(document.querySelector('.chart')).paddingRight) - document.querySelector('.chart').getBoundingClientRect().right",
     );
-    assert.ok(Number(beyond) < 1, `the chart is ${beyond} pixels too wide`);
+    assert.ok(Number(beyond) < 1, `the chart is ${String(beyond)} pixels too wide`);
     const { body } = await stack.ask('GET', '/v1/usage?by=agent');
     const rows = await page.getByRole('group', { name: 'Figures' }).locator('tbody tr').allInnerTexts();
     assert.ok(body.data.length > 0);
