@@ -101,8 +101,8 @@ async function continueTask(
     throw new UnsupportedOperationError('The task has not begun; send the message when it works');
   const context = contextOf(caller, { agent: request.agent });
   const { session_key: session } = turn;
-  const said = await withFiles(deps, caller.tenant, { text, user: context.user, files });
-  const steering = { id, repeatable: true, session, ...said, mode: 'steer', context } as const;
+  const content = await withFiles(deps, caller.tenant, { text, user: context.user, files });
+  const steering = { id, repeatable: true, session, ...content, mode: 'steer', context } as const;
   await steerTurn(deps, caller.tenant, { ...steering, confinedTo: caller.confinedTo }, turn.id);
   return started(request, turn);
 }

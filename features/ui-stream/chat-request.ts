@@ -60,9 +60,9 @@ export function readChat({ messages }: ChatRequest): NewInChat {
   const last = messages.at(-1);
   const parts = last?.parts ?? [];
   const isUser = last?.role === 'user';
-  const said = isUser ? parts : [];
-  const text = said.flatMap(textOf).join('\n');
-  const files = said.flatMap(fileOf);
+  const written = isUser ? parts : [];
+  const text = written.flatMap(textOf).join('\n');
+  const files = written.flatMap(fileOf);
   const results = isUser ? [] : parts.flatMap(resultOf);
   const decisions = isUser ? [] : parts.flatMap(decisionOf);
   if (text.trim() === '' && files.length + results.length + decisions.length === 0)

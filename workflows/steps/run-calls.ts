@@ -3,7 +3,6 @@ import {
   CancellationScope,
   isCancellation,
   ParentClosePolicy,
-  patched,
   sleep,
   TemporalFailure,
   TimeoutFailure,
@@ -42,23 +41,16 @@ export async function runCalls(
   around: CallSurroundings,
 ): Promise<SettledCall[]> {
   const ends: Promise<SettledCall | undefined>[] = [];
-  // Runs that began before this asked a serial call's question when the calls before it had ended.
-  const asksAtOnce =
-    calls.some(({ serial, approval }, at) => serial && approval && at > 0) && patched(AT_ONCE);
   let before: Promise<unknown> | undefined;
   for (const call of calls) {
     if (call.serial) before = Promise.allSettled(ends);
-    if (call.serial && !asksAtOnce) await before;
-    ends.push(runCall(call, around, asksAtOnce ? before : undefined));
+    ends.push(runCall(call, around, before));
   }
   const results = await Promise.allSettled(ends);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   return results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []));
 }
-
-/** The name of a change of this code, which histories contain. */
-const AT_ONCE = 'questions-at-once';
 
 /** It begins once `before` has resolved, but asks for its approval at once: whoever sees a question can decide it. */
 async function runCall(

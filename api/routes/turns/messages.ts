@@ -56,7 +56,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const signal = endOf(reply);
       const waitFor = (seconds: number, id: string, isNew: boolean) =>
         waitForTurn(deps, { ...place, id }, { seconds, signal, isNew, isDone: hasEndedOrWaitsForApproval });
-      const said = await withFiles(deps, caller.tenant, {
+      const content = await withFiles(deps, caller.tenant, {
         text,
         user: userOf(caller, context.user),
         files: refs.map((artifact) => ({ artifact })),
@@ -65,7 +65,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const accepted = await submitMessage(deps, caller.tenant, {
         ...newId(request, caller, 'message', key),
         session,
-        ...said,
+        ...content,
         mode: mode ?? null,
         context: contextOf(caller, context),
         confinedTo: caller.confinedTo,

@@ -32,15 +32,13 @@ import { pageSchema } from './assistants.ts';
 import { threadParams } from './threads.ts';
 
 const runParams = threadParams.extend({ run: z.string().max(200) });
+const NEW_RUN = { config: { scope: 'run', repeatable: true }, bodyLimit: MAX_BODY_WITH_FILES } as const;
+
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const replies = createSseReplies(app, deps);
   const threads = '/v1/langgraph/threads/:thread/runs';
-  const create = {
-    config: { scope: 'run', repeatable: true },
-    bodyLimit: MAX_BODY_WITH_FILES,
-    schema: { hide: true, body: runRequestSchema },
-  } as const;
+  const create = { ...NEW_RUN, schema: { hide: true, body: runRequestSchema } } as const;
   const inThread = { ...create, schema: { ...create.schema, params: threadParams } } as const;
   const read = { config: { scope: 'read' }, schema: { hide: true, params: runParams } } as const;
 
