@@ -269,7 +269,7 @@ describe('REFERENCE §10 hooks', () => {
     const { call } = await poke('odd', 'y');
     assert.equal(
       call.reason,
-      'the hook odd failed: its answer is not valid: the answer: Unrecognized key: "verdict"',
+      'the hook odd failed: its answer is not valid: verdict: is not a known field',
     );
   });
 
