@@ -267,10 +267,7 @@ describe('REFERENCE §10 hooks', () => {
 
   it('say of an answer that is not valid which field of it is wrong', async () => {
     const { call } = await poke('odd', 'y');
-    assert.equal(
-      call.reason,
-      'the hook odd failed: its answer is not valid: verdict: is not a known field',
-    );
+    assert.equal(call.reason, 'the hook odd failed: its answer is not valid: verdict: is not a known field');
   });
 
   it('of a tenant hold for each agent, also for what a person makes of a call, and explain names them', async () => {
