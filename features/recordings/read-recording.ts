@@ -1,15 +1,14 @@
 /** Makes the recording of a session from its rows. */
-
-import { canonical } from '#activities/tool-call/call-digest.ts';
 import { Failure, TOOL_ERROR_CODES, type ToolErrorCode } from '#domain/errors.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
-import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
+import type { TenantDb } from '#store/postgres/tenant-db.ts';
+import { canonical } from '#activities/tool-call/call-digest.ts';
 import {
   CONTEXT_FIELDS,
-  RECORDING_LIMITS,
   type RecordedCall,
   type Recording,
+  RECORDING_LIMITS,
   recordingSchema,
 } from './schema.ts';
 import { type CallToRecord, readSession, type TurnToRecord } from './store.ts';

@@ -1,5 +1,4 @@
 /** Recordings as files: JSON, so that a change of one can be read in git. */
-
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '#cli/cli-error.ts';

@@ -1,5 +1,4 @@
 /** The activities of a tool host: they open a request, run the tool or hook, and seal what it returns. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';

@@ -1,19 +1,18 @@
 /** Serves rules that past decisions suggest: it finds, backtests and accepts them. */
-
 import type { z } from 'zod';
-import type { Api, ApiDeps } from '#api/deps.ts';
-import { serveResource } from '#api/serve-resource.ts';
 import { Failure } from '#domain/errors.ts';
-import { refuseInRollout } from '#domain/rollout.ts';
+import { ruleProposals } from '../resource/rule-proposals.ts';
 import { agentConfigSchema } from '#domain/schema/agent.ts';
 import { tenantPolicySchema } from '#domain/schema/policy.ts';
+import { backtest, type BacktestReport } from '../policy/backtest.ts';
+import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
+import { refuseInRollout } from '#domain/rollout.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { findAgent, updateAgent } from '#store/agent-store.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { saveTenantPolicy } from '#store/tenant-policy-store.ts';
-import { type BacktestReport, backtest } from '../policy/backtest.ts';
-import { findProposals, type PlacedProposal, withRule } from '../policy/proposals.ts';
-import { ruleProposals } from '../resource/rule-proposals.ts';
+import type { Api, ApiDeps } from '#api/deps.ts';
+import { serveResource } from '#api/serve-resource.ts';
 
 const DAYS = 30;
 

@@ -1,7 +1,6 @@
 /** `/v1/responses`: a response is what a turn writes until it ends or waits for its client. */
-
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { FastifyRequest } from 'fastify';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { reachableTurn } from '#api/found.ts';
 import { endOf } from '#api/routes/turns/messages.ts';
@@ -10,19 +9,19 @@ import { type Caller, callerOf, signatureOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
 import { dataFrame, streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower, followUntil, type StartedTurn } from '#api/turn-follower.ts';
-import type { TurnPause } from '#api/turn-pause.ts';
 import { hasEnded } from '#api/turn-wait.ts';
 import { Failure } from '#domain/errors.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
+import { type ClientRequest, continueConversation, keepAnswer } from '../start-turn.ts';
 import { sendOpenaiError } from '../openai-error.ts';
+import { createResponseOutput, readResponseId } from '../response-output.ts';
 import {
-  type ResponsesRequest,
   readResponsesRequest,
   responsesRequestSchema,
+  type ResponsesRequest,
 } from '../requests/responses.ts';
 import { namedSession } from '../requests/session-header.ts';
-import { createResponseOutput, readResponseId } from '../response-output.ts';
-import { type ClientRequest, continueConversation, keepAnswer } from '../start-turn.ts';
+import type { TurnPause } from '#api/turn-pause.ts';
 import { nameTurn } from './chat-completions.ts';
 
 const params = z.object({ id: z.string().max(300) });

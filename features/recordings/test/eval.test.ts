@@ -190,7 +190,7 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
       /✘ one.rec\n {2}Turn 1, step 1: the tools offered differ: refund: line 1 was "Refund an order" and is "Refund or cancel an order"/,
     );
     assert.match(stdout, /cut.rec: it is not JSON; was it cut off\?/);
-    assert.match(stdout, /other.rec: it is not a recording: recording must be 1/);
+    assert.match(stdout, /other.rec: it is not a recording: recording: must be 1/);
     assert.match(stdout, /deep.rec: it nests deeper than 100/);
     assert.match(stdout, /none.rec: ENOENT/);
     const cases = JSON.parse(

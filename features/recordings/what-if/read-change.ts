@@ -1,10 +1,9 @@
 /** What a command line changes, and whether models must answer themselves to show it. */
-
 import { isDeepStrictEqual } from 'node:util';
 import { type AgentFlags, readAgentChange } from '#cli/agent-fields.ts';
 import { call } from '#cli/call.ts';
-import { usageError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
+import { usageError } from '#cli/cli-error.ts';
 import { pathOf } from '#cli/command-context.ts';
 import { readObjectFile } from '#cli/object-file.ts';
 import { agents } from '#domain/resource/agents.ts';
