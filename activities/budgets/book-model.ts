@@ -2,7 +2,6 @@
  * A model call besides the turn's own (DU-7): it reserves the turn's budgets before the call, settles its real use, and
  * is recorded as the turn's use.
  */
-import { randomUUID } from 'node:crypto';
 import { exceededWords } from '#domain/budget/ask-for-more.ts';
 import { createMeter } from '#domain/budget/meter.ts';
 import { ModelError, type Usage } from '#domain/model/model.ts';
@@ -10,6 +9,7 @@ import type { ModelUse } from '#domain/budget/model-use.ts';
 import type { Models } from '../model/model-catalog.ts';
 import { recordedWithin } from '../tool-call/until-recorded.ts';
 import type { BudgetGuard } from './budget-guard.ts';
+import { randomUUID } from 'node:crypto';
 
 export interface BookDeps {
   readonly models: Pick<Models, 'cost'>;
@@ -29,7 +29,6 @@ export interface Booking {
 }
 
 const NOTE_MS = 10_000;
-const NEVER = new AbortController().signal;
 
 /** `exceeded`: why no model was called. Errors of `ask` are passed on; for a ModelError the recorded use is settled. */
 export async function bookModel<Result>(
@@ -53,7 +52,7 @@ export async function bookModel<Result>(
       () => ask(note).then((input) => ({ result: input }), errorOfModel),
       () => ({ ...meter.spent(0), calls: uses.length }),
     )
-    .finally(() => (uses.length > 0 ? recordedWithin(NOTE_MS, NEVER, noted) : undefined));
+    .finally(() => (uses.length > 0 ? recordedWithin(NOTE_MS, noted) : undefined));
   if ('exceeded' in done) return { exceeded: exceededWords(done.exceeded) };
   if ('error' in done.result) throw done.result.error;
   return done.result;

@@ -8,9 +8,9 @@ import { ModelError } from '#domain/model/model.ts';
 import { costsNothing, type ModelUse } from '#domain/budget/model-use.ts';
 import type { GateAsk } from '#domain/gate/gate-activities.ts';
 import type { CallModelResult, PlannedCall } from '#domain/turn/turn-activities.ts';
+import { recordedWithin } from '../tool-call/until-recorded.ts';
 import { databaseNow, type LoadedStep } from '../turn/step.ts';
 import { callDigest } from '../tool-call/call-digest.ts';
-import { recordedWithin } from '../tool-call/until-recorded.ts';
 import type { NeedsToken } from '../approvals/needs-token.ts';
 import type { BudgetedWork, BudgetLedger, BudgetRequest } from '#store/budgets/budget-ledger.ts';
 import type { NewBudgetAsk } from '#store/approvals/approval-questions.ts';
@@ -76,10 +76,9 @@ export interface BudgetGuardParts {
 }
 
 const SETTLE_MS = 10_000;
-const NEVER = new AbortController().signal;
 
 /** What was done is not done again because Postgres is away; what then stays reserved counts as spent. */
-const untilSettled = (settle: () => Promise<void>): Promise<void> => recordedWithin(SETTLE_MS, NEVER, settle);
+const untilSettled = (settle: () => Promise<void>): Promise<void> => recordedWithin(SETTLE_MS, settle);
 
 /** What a command uses besides time. */
 const COMMAND = { tokens: 0, usd: 0, calls: 1 };

@@ -229,7 +229,7 @@ async function recordResult(
   // A child's start and images are not in an activity's answer.
   const recorded = await (child || images
     ? untilRecorded(record)
-    : recordedWithin(RECORD_MS, attempt.signal, record));
+    : recordedWithin(RECORD_MS, record, attempt.signal));
   if (!recorded)
     return {
       ...outcome,

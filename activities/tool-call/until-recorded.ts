@@ -27,11 +27,11 @@ export async function untilRecorded<Recorded>(
  */
 export async function recordedWithin<Recorded>(
   milliseconds: number,
-  signal: AbortSignal,
   record: () => Promise<Recorded>,
+  signal?: AbortSignal,
 ): Promise<Recorded | undefined> {
   const end = performance.now() + milliseconds;
-  const isOver = (): boolean => signal.aborted || performance.now() >= end;
+  const isOver = (): boolean => signal?.aborted === true || performance.now() >= end;
   return untilRecorded(async () => {
     try {
       return await record();

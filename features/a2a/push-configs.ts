@@ -25,7 +25,7 @@ import {
   listPushConfigs,
   type PushConfig,
 } from './push-store.ts';
-import { PUSH, type PushSecrets, pushAddressOf } from './push-target.ts';
+import { PUSH, pushAddressOf, type PushSecrets } from './push-target.ts';
 import { type A2aRequest, taskOr404 } from './tasks.ts';
 
 const EVENTS: readonly EventType[] = [

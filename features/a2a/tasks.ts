@@ -13,7 +13,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { answerCalls, type CallAnswers } from '#api/answer-calls.ts';
+import { type CallAnswers, answerCalls } from '#api/answer-calls.ts';
 import type { ApiDeps } from '#api/deps.ts';
 import { reachableTurn } from '#api/found.ts';
 import { contextOf } from '#api/routes/turns/messages.ts';
@@ -30,7 +30,7 @@ import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { turnOfMessage } from '#store/turns/message-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
-import { type ReadMessage, readMessage } from './read-message.ts';
+import { readMessage, type ReadMessage } from './read-message.ts';
 import { listSpoken } from './store.ts';
 import { type TaskTurn, taskOf } from './task.ts';
 

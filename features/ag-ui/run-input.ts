@@ -101,7 +101,9 @@ function spokenOf(message: Message): Spoken[] {
 function resultOf(message: Message): CallAnswers['results'] {
   if (message.role !== 'tool' || !message.toolCallId.startsWith('apr_')) return [];
   const { toolCallId: call, content, error } = message;
-  const text = typeof content === 'string' ? content : wordsOf(content);
+  if (typeof content !== 'string' && content.some((part) => part.type !== 'text'))
+    throw new Failure('Unprocessable', 'only messages of the user may have files, not the result of a tool');
+  const text = wordsOf(content);
   return [{ call, text: error ? `Error: ${error}\n${text}` : text }];
 }
 

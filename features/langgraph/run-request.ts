@@ -75,8 +75,10 @@ function partsOf({ role, type, content }: Message): Pick<NewInRun, 'text' | 'fil
     throw new Failure('Unprocessable', 'input.messages: only messages of the user are passed on');
   if (typeof content === 'string') return { text: content, files: [] };
   return {
-    text: content.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n'),
-    files: content.filter((part) => part.type !== 'text').map(fileOf),
+    text: content
+      .flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []))
+      .join('\n'),
+    files: content.filter(({ type, text }) => type !== 'text' || text === undefined).map(fileOf),
   };
 }
 

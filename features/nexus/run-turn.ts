@@ -2,21 +2,20 @@
  * The operation `runTurn`. Its endpoint says whose turn it is: a credential in the request would stay in the history of
  * the calling workflow. The message is in a row before the workflow starts, so Temporal has no text of it from us.
  */
-
 import { createHash } from 'node:crypto';
 import { operationInfo, TemporalOperationHandler } from '@temporalio/nexus';
 import { HandlerError, type HandlerErrorType } from 'nexus-rpc';
 import { z } from 'zod';
-import type { ActivityDeps } from '#activities/activity-deps.ts';
-import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import { refuseSecretIds } from '#api/server/refuse-secrets.ts';
 import { MAIN_AGENT } from '#api/tenant-defaults.ts';
+import type { ActivityDeps } from '#activities/activity-deps.ts';
+import type { SendSystemMessage } from '#activities/turn/send-system-message.ts';
 import type { Config } from '#config';
+import { schemaProblem } from '#domain/schema/problem-words.ts';
+import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
 import { MAX_MESSAGE } from '#domain/schema/message.ts';
-import { schemaProblem } from '#domain/schema/problem-words.ts';
 import { nameSchema, sessionKeySchema, textSchema } from '#domain/schema/scalars.ts';
-import type { WorkflowReach } from '#domain/workflow-reach.ts';
 import { isDatabaseFault } from '#store/postgres/pool.ts';
 import { searchAttributes } from '#temporal/reach-workflows.ts';
 import { type FollowedTurn, NEXUS_TURN, operationsOf, type TurnOutput } from './contract.ts';

@@ -43,7 +43,7 @@ export function newPart(messages: readonly ClientMessage[]): NewPart {
   const part = {
     before: messages.slice(0, last + 1),
     text: spoken.flatMap((one) => ('text' in one ? [one.text] : [])).join('\n\n'),
-    files: spoken.flatMap((one) => (one.role === 'user' ? one.files : [])),
+    files: spoken.flatMap(filesOf),
     results: added.filter((one) => one.role === 'tool'),
     decisions: added.filter((one) => one.role === 'decision'),
   };
@@ -55,7 +55,7 @@ export function newPart(messages: readonly ClientMessage[]): NewPart {
 /** Identifies a conversation by its messages, for this caller and agent. */
 export function digestOf(owner: string, agent: string, messages: readonly ClientMessage[]): Buffer {
   const spoken = messages.flatMap((one) => {
-    const files = one.role === 'user' ? one.files.map(nameOf) : [];
+    const files = filesOf(one).map(nameOf);
     return 'text' in one && (one.text.trim() || files.length > 0)
       ? [[one.role, one.text.trim(), ...files]]
       : [];
@@ -65,15 +65,23 @@ export function digestOf(owner: string, agent: string, messages: readonly Client
     .digest();
 }
 
+function filesOf(message: ClientMessage): readonly SentFile[] {
+  return message.role === 'user' ? message.files : [];
+}
+
 function nameOf(file: SentFile): string {
   return 'artifact' in file ? file.artifact : createHash('sha256').update(file.bytes).digest('hex');
 }
 
-/** The first message of a session, with the instructions and the messages that it does not have. */
+/** The first message of a session, with the instructions and the messages that it does not have. Their files are named. */
 export function firstText({ instructions }: Conversation, { before, text }: NewPart): string {
   return openingText(
     instructions,
-    before.filter((one) => 'text' in one),
+    before.flatMap((one) =>
+      'text' in one
+        ? [{ role: one.role, text: [one.text, ...filesOf(one).map(() => '[file]')].join('\n') }]
+        : [],
+    ),
     text,
   );
 }

@@ -85,6 +85,23 @@ describe('IN-11 files in protocols', { concurrency: 4 }, () => {
     assert.equal(rows.length, 1);
   });
 
+  it('are named when a new session begins with what was said before', async () => {
+    const image = { type: 'image_url' as const, image_url: { url: PNG_URL } };
+    await openai.chat.completions.create({
+      model: 'main',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Earlier.' }, image] },
+        { role: 'assistant', content: 'An answer from elsewhere.' },
+        { role: 'user', content: 'And now by chat.' },
+      ],
+    });
+    const { rows } = await stack.pool.query<{ text: string }>(
+      `select text from messages where tenant_id = $1 and role = 'user' and text like '%And now by chat.%'`,
+      [stack.worker.tenant],
+    );
+    assert.match(rows[0]?.text ?? '', /Earlier\.\n\[file\]/);
+  });
+
   it('come through the chats of the AI SDK, without a word beside them', async () => {
     const transport = new DefaultChatTransport<UIMessage>({
       api: `${stack.url}/v1/ui/main`,
@@ -118,6 +135,11 @@ describe('IN-11 files in protocols', { concurrency: 4 }, () => {
     });
     await client.runAgent({});
     assert.deepEqual(await filesOf('Seen by AG-UI.'), [['image/png', null]]);
+    const image = { type: 'image', source: { type: 'data', value: PNG, mimeType: 'image/png' } };
+    const result = { id: 't1', role: 'tool', toolCallId: 'apr_1', content: [image] };
+    const body = { threadId: 'ag-files', runId: 'r9', tools: [], context: [], messages: [result] };
+    const refused = await stack.ask('POST', '/v1/ag-ui/main', { body });
+    assert.match(JSON.stringify(refused.body), /not the result of a tool/);
   });
 
   it('come through LangGraph, in both of its forms', async () => {
@@ -186,6 +208,14 @@ describe('IN-11 files in protocols', { concurrency: 4 }, () => {
     ]);
     assert.deepEqual(await filesOf('A large one.'), [['text/plain', 'large.txt']]);
     const file = { type: 'file', file: { file_data: TEXT_URL } };
+    // It is not even JSON, so that it is refused before it is read.
+    const many = await fetch(`${stack.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...bearer(), 'content-type': 'application/json' },
+      body: `{"model":"main","messages":[${'[],'.repeat(400_000)}`,
+    });
+    assert.equal(many.status, 400);
+    assert.match(await many.text(), /more than 100000 values/);
     for (const [content, words] of [
       [[{ type: 'image_url', image_url: { url: 'http://169.254.169.254/x' } }], /other addresses/],
       [[{ type: 'file', file: { file_data: 'data:text/plain;base64,&&&&' } }], /not base64/],

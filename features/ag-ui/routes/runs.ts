@@ -2,9 +2,8 @@
  * `/v1/ag-ui/{agent}`: runs of AG-UI 1.0. A thread is the session with this key; a run is what a turn does until it
  * ends or waits for somebody.
  */
-
-import { EventType } from '@ag-ui/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EventType } from '@ag-ui/core';
 import { z } from 'zod';
 import { answerCalls } from '#api/answer-calls.ts';
 import { argumentsOf } from '#api/call-arguments.ts';
@@ -26,7 +25,7 @@ import { nameSchema } from '#domain/schema/scalars.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { isFirstMessage } from '#store/turns/message-store.ts';
 import { createRunEvents } from '../run-events.ts';
-import { type NewInRun, type RunInput, readRun, runInputSchema, seenIn } from '../run-input.ts';
+import { type NewInRun, readRun, type RunInput, runInputSchema, seenIn } from '../run-input.ts';
 
 const params = z.object({ agent: nameSchema });
 

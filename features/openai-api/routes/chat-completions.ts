@@ -5,15 +5,15 @@ import { endOf } from '#api/routes/turns/messages.ts';
 import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { callerOf } from '#api/server/auth.ts';
 import { createSseReplies } from '#api/server/sse-replies.ts';
-import { DONE_FRAME, dataFrame, streamTurn } from '#api/stream-turn.ts';
+import { dataFrame, DONE_FRAME, streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower, followUntil, type StartedTurn } from '#api/turn-follower.ts';
-import type { TurnPause } from '#api/turn-pause.ts';
 import { Failure } from '#domain/errors.ts';
+import { type ClientRequest, continueConversation, keepAnswer } from '../start-turn.ts';
 import { createChatOutput, errorOf } from '../chat-output.ts';
 import { sendOpenaiError } from '../openai-error.ts';
 import { chatRequestSchema, readChatRequest } from '../requests/chat.ts';
 import { namedSession } from '../requests/session-header.ts';
-import { type ClientRequest, continueConversation, keepAnswer } from '../start-turn.ts';
+import type { TurnPause } from '#api/turn-pause.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
   const replies = createSseReplies(app, deps);
