@@ -77,7 +77,7 @@ describe('IN-6 tempoclaw and work that agents give to each other', () => {
     assert.match(late.stderr, /is not running \(status=cancelled\)/);
   });
 
-  it('handoffs: lists a chat that was handed on, and brings it back', async () => {
+  it('DE-5 handoffs: lists a chat that was handed on, and brings it back', async () => {
     await stack.ask('POST', '/v1/agent-links', { body: { source: 'main', target: 'billing' } });
     const { turn_id } = await stack.worker.say(
       'h',

@@ -16,8 +16,9 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
-import { startSite, type WebSite } from '#test/support/web-site.ts';
-import { type Stack, startStack } from '#test/support/stack.ts';
+import type { WebSite } from '#test/support/web-site.ts';
+import type { Stack } from '#test/support/stack.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 
 let made = 0;
 
@@ -62,25 +63,16 @@ for (const [binding, Transport] of [
   ['HTTP+JSON', RestTransportFactory],
 ] as const)
   describe(`IN-11 agents for other agents, over ${binding}`, { timeout: 100_000 }, () => {
+    let receiver: Receiver;
     let stack: Stack;
-    let client: Client;
     let site: WebSite;
-    let close: () => void = () => undefined;
+    let client: Client;
     before(async () => {
-      site = await startSite({ after: (end) => (close = end) }, (_request, reply) =>
-        reply.writeHead(204).end(),
-      );
-      const allowPrivate = [site.place];
-      stack = await startStack({
-        settings: `egress: { allowPrivate: ${JSON.stringify(allowPrivate)} }`,
-        egress: { allowPrivate },
-      } as object);
+      receiver = await startReceiver();
+      ({ stack, site } = receiver);
       client = await connect();
     });
-    after(async () => {
-      await stack.stop();
-      close();
-    });
+    after(() => receiver?.stop());
 
     function connect(key = stack.key, agent = 'main'): Promise<Client> {
       const fetchImpl: typeof fetch = (url, init) =>

@@ -1,28 +1,20 @@
 /** Addresses of clients that are named while their task ends, or at once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Stack, startStack } from '#test/support/stack.ts';
+import type { Stack } from '#test/support/stack.ts';
 import { observeStatements } from '#test/support/statements.ts';
-import { startSite, type WebSite } from '#test/support/web-site.ts';
+import type { WebSite } from '#test/support/web-site.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 
 describe('IN-11 addresses that clients name', { timeout: 100_000 }, () => {
+  let receiver: Receiver;
   let stack: Stack;
   let site: WebSite;
-  let close: () => void = () => undefined;
   before(async () => {
-    site = await startSite({ after: (end) => (close = end) }, (_request, reply) =>
-      reply.writeHead(204).end(),
-    );
-    const allowPrivate = [site.place];
-    stack = await startStack({
-      settings: `egress: { allowPrivate: ${JSON.stringify(allowPrivate)} }`,
-      egress: { allowPrivate },
-    } as object);
+    receiver = await startReceiver();
+    ({ stack, site } = receiver);
   });
-  after(async () => {
-    await stack.stop();
-    close();
-  });
+  after(() => receiver?.stop());
 
   async function call(method: string, params: object): Promise<any> {
     const { body } = await stack.ask('POST', '/v1/a2a/main', {
