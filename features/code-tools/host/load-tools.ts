@@ -2,13 +2,12 @@
  * Loads the tools of a folder. Each file of `tools/` has one as its default export, and its name is the tool's; or
  * several, whose names begin with the file's.
  */
-
 import { z } from 'zod';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
-import { type CodeToolDefinition, codeToolSchema } from '../schema.ts';
 import { CODE_TOOL, CODE_TOOLS, type CodeTool, type CodeTools } from '../sdk/tool.ts';
 import { hashOf, loadCode } from './code-files.ts';
 import { createUndoTool, undoToolName } from './undo-tool.ts';
+import { type CodeToolDefinition, codeToolSchema } from '../schema.ts';
 
 export interface LoadedTool {
   readonly tool: CodeTool;

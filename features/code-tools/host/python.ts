@@ -2,7 +2,6 @@
  * Starts the program that runs tools written in Python, and reads what it says (python/tempoclaw/host.py). It ends with
  * this process, in whatever way this one ends.
  */
-
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
