@@ -130,12 +130,10 @@ export async function closeLinkedTask(deps: TeamBoardDeps, { tenant, id }: Assig
   const link = row?.linked_task;
   if (!row || link?.number === undefined) return;
   const { team, number, fence, created } = link;
-  const end = fence === undefined ? undefined : endOfTask(row, { fence, created });
-  const task = await findTask(db, team, number);
-  // Nobody could have it, so that it was created for nothing.
-  const isUnused = fence === undefined && created && task?.state.lease === null;
-  const { by, action, ...words } = end ?? (isUnused ? cancelByLead(row) : {});
-  if (!by || !action) return;
+  // Without a fence it never had the task: one that was there before stays, and one that was created is for nobody.
+  if (fence === undefined && !(created && (await findTask(db, team, number))?.state.lease === null)) return;
+  const end = fence === undefined ? cancelByLead(row) : endOfTask(row, { fence, created });
+  const { by, action, ...words } = end;
   await createTeamBoard(deps).act({ tenant, team, number }, action, by, words, {
     key: `${id}/end`,
     mayRunTwice: true,
