@@ -184,6 +184,7 @@ describe('IN-7 the web console', { skip }, () => {
   it('copies a request for a terminal', async () => {
     const { page, context } = await openConsole(browser, await loginLink());
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
     await page.goto(`${stack.url}/sessions/deep`);
     await page.getByRole('button', { name: 'Copy as…' }).click();
     await page.getByRole('button', { name: 'Copy as command' }).click();
