@@ -154,9 +154,9 @@ export const whatIfSchema = z
       .enum(['called', 'recorded'])
       .describe('Whether models answer themselves, or as they did in the recording'),
   })
-  .refine(({ agent, policy }) => agent !== undefined || policy !== undefined, {
+  .refine(({ agent, policy, models }) => models === 'called' || agent !== undefined || policy !== undefined, {
     path: ['agent'],
-    message: 'give a change of the agent, a policy, or both',
+    message: 'give a change of the agent, a policy, or both: recorded models do the same again without one',
   });
 
 export const differenceSchema = z.object({

@@ -223,7 +223,7 @@ describe('DU-6 what-if', () => {
     const recording = await player.record('policy');
     const body = { mode: 'what-if', recording, change: { policy: {}, models: 'recorded' } };
     assert.equal((await stack.ask('POST', '/v1/replays', { body, key: reader })).status, 403);
-    const nothing = { ...body, change: { models: 'called' } };
+    const nothing = { ...body, change: { models: 'recorded' } };
     assert.equal((await stack.ask('POST', '/v1/replays', { body: nothing })).status, 400);
   });
 
@@ -245,5 +245,20 @@ describe('DU-6 what-if', () => {
     assert.match(why['deep.rec'], /nests deeper/);
     assert.match(why['clerk.rec'], /of agent clerk, not shop/);
     assert.match(why['none.rec'], /no such file/);
+  });
+
+  it('shows with --live alone what everything as it is now would do', async () => {
+    const instruct = async (instructions: string): Promise<void> => {
+      const { status } = await stack.ask('PATCH', '/v1/agents/clerk', { body: { instructions } });
+      assert.equal(status, 200);
+    };
+    await player.send('now', ['Please refund A17.'], 'clerk');
+    const recording = file('now.rec', await player.record('now'));
+    await instruct('Look first.');
+    const report = await whatIf([recording, '--live']);
+    assert.equal(report.models, 'called');
+    assert.deepEqual(report.after.tools, { read_file: 1, write_file: 1 });
+    await instruct('Refund at once.');
+    assert.equal((await whatIf([recording, '--live'])).changed, 0);
   });
 });

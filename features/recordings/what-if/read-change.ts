@@ -23,13 +23,16 @@ export interface ChangeFlags {
 
 const POLICY = 'a policy, such as:\ntools:\n  deny: [exec]';
 
-/** @throws CliError when nothing would change, or the change cannot be read */
+/**
+ * With `live` alone nothing differs but what has changed since: the tools, skills and documents as they are now.
+ * @throws CliError when nothing would change, or the change cannot be read
+ */
 export async function readChange(client: Client, key: string, flags: ChangeFlags): Promise<WhatIf> {
   const { revision, policy: file, live } = flags;
   const hasFields = Object.keys(flags.agent).length > 0;
-  if (!hasFields && revision === undefined && file === undefined)
+  if (!hasFields && revision === undefined && file === undefined && !live)
     throw usageError(
-      'Say what is to differ: --model, --instructions, --file, --revision, --policy or another one.',
+      'Say what is to differ: --model, --instructions, --file, --revision, --policy or another one, or --live for all as it is now.',
       'See: npx tempoclaw what-if --help',
     );
   const current: Fields = await call(client, agents.operations.getAgent, { params: { key } });
