@@ -23,6 +23,12 @@ export interface InlineHints extends EngineHints {
 export interface InlineModelInput extends CallModelInput {
   /** Attempts before this activity's own: those that started inline or continued from there. */
   readonly priorAttempts?: number;
+  /**
+   * Names the workflow task in which it runs, by the length of the history before it. Where a task was prolonged because
+   * its local activities took long, a replay sees neither the same length nor the same time. So the workflow must not
+   * decide by them: the worker does, and its answer is in the history.
+   */
+  readonly task?: number;
 }
 
 export interface InlineCall extends PlannedCall {
@@ -33,7 +39,7 @@ export interface InlineCall extends PlannedCall {
 }
 
 export interface InlineNext {
-  /** The model answered so fast that the next step needs no task of its own. */
+  /** The model answered so fast that the next step needs no task of its own, and this one has not lasted long. */
   readonly inlineNext?: true | undefined;
 }
 

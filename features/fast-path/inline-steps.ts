@@ -21,12 +21,6 @@ import { followOptions, modelOptions, RETRY, toolOptions } from '#workflows/acti
 import { plainSteps, type Steps, toolIn } from '#workflows/steps/plain-steps.ts';
 import { firstTry } from '#workflows/steps/first-try.ts';
 
-/**
- * How long one workflow task continues with steps within it, in milliseconds. It accepts neither messages nor stops
- * until it ends, so after this time an ordinary step ends it.
- */
-const TASK_MS = 500;
-
 /** One attempt within the workflow task. A failed or slow one is repeated as an activity. */
 const BEGINNING: LocalActivityOptions = {
   // The activity itself stops waiting long before.
@@ -45,18 +39,9 @@ const TRIES = 2;
 
 export function createInlineSteps({ inline_model }: InlineHints = {}): Steps {
   let isModelInline = inline_model === true;
-  let task = { length: workflowInfo().historyLength, began: Date.now() };
-
-  function isTaskLong(): boolean {
-    const { historyLength: length } = workflowInfo();
-    if (length !== task.length) task = { length, began: Date.now() };
-    return Date.now() - task.began >= TASK_MS;
-  }
-
   return {
     async askModel(input) {
-      const isInline = isModelInline && !isTaskLong();
-      const answer: CallModelResult & InlineNext = await (isInline
+      const answer: CallModelResult & InlineNext = await (isModelInline
         ? askInline(input)
         : plainSteps.askModel(input));
       isModelInline = answer.inlineNext === true;
@@ -93,7 +78,8 @@ async function askInline(input: CallModelInput): Promise<CallModelResult> {
     ...BEGINNING,
     summary: `step ${input.step}`,
   });
-  const started = await firstTry(() => inTask.call_model(input));
+  const task = workflowInfo().historyLength;
+  const started = await firstTry(() => inTask.call_model({ ...input, task }));
   if (started && started.kind !== 'continues') return started;
   const queue = started?.queue;
   // The worker's fast path is off.

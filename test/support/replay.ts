@@ -1,5 +1,6 @@
 /** Replays histories as the workers of the test run would. */
 import type { ReplayWorkerOptions, ReplayResult } from '@temporalio/worker';
+import { bundleWorkflows } from '#workers/bundle.ts';
 import { ContainedWorker } from '#workers/contained/contained-worker.ts';
 import { quietRuntime } from './quiet-runtime.ts';
 import { SharedLeanWorker } from './shared-threads.ts';
@@ -24,4 +25,9 @@ export function replayHistories(
   const options = { ...encoding, workflowBundle, debugMode: false };
   const kind = mayBlock ? ContainedWorker : SharedLeanWorker;
   return kind.runReplayHistories(options, histories);
+}
+
+/** The core's workflows with those of a test's file. */
+export function bundleWith(file: URL): Promise<{ readonly code: string }> {
+  return bundleWorkflows([{ workflows: [file] }]);
 }

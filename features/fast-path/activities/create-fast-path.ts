@@ -14,6 +14,7 @@ import type { BudgetGuard } from '#activities/budgets/budget-guard.ts';
 import type { TranscriptCache } from '#activities/prompt/transcript-cache.ts';
 import type { PerformDeps } from '#activities/tool-call/perform-tool.ts';
 import type { ShownResult } from '#activities/tool-call/shown-result.ts';
+import { attemptNow } from '#activities/attempt.ts';
 import type { StartGate } from '#activities/start-gate.ts';
 import { allowedReads } from './allowed-reads.ts';
 import { earlyCall, type EarlyStart } from './early-start.ts';
@@ -21,6 +22,7 @@ import type { KnownTranscript } from '#activities/prompt/transcript-cache.ts';
 import { type AnswerToRecord, createPlainEngine, type StepEngine } from '#activities/turn/step-engine.ts';
 import { readAhead } from './read-ahead.ts';
 import { createOneTimeCache } from './one-time-cache.ts';
+import { createTaskClock } from './task-clock.ts';
 import {
   createInFlightWork,
   type InFlightWork,
@@ -47,6 +49,12 @@ const QUICK_SECONDS = 0.35;
 
 /** Number of models whose speed is remembered; for others each call is its own activity. */
 const MAX_MODELS = 1_000;
+
+/**
+ * How long one workflow task continues with steps within it. It accepts neither messages nor stops until it ends, so
+ * after this time an ordinary step ends it.
+ */
+const TASK_MS = 500;
 
 const PATIENCE_MS = {
   model: 500,
@@ -196,6 +204,7 @@ function inlineActivities(
   plain: StepEngine,
   earlyStarts: Map<string, EarlyStart>,
 ): Pick<StepEngine, 'modelActivity' | 'toolActivity' | 'endDetached' | 'untilFollowed'> {
+  const clock = createTaskClock();
   let endModelCalls: InFlightWork<InlineModelInput, InlineModelResult>['endAll'] = async () => undefined;
   const follows: (() => Promise<void>)[] = [];
   return {
@@ -209,7 +218,12 @@ function inlineActivities(
       });
       endModelCalls = endAll;
       follows.push(untilFollowed);
-      return async (input) => (await run(input)) ?? { kind: 'continues', queue: ownQueue.name };
+      return async (input: InlineModelInput) => {
+        const began = input.task === undefined ? undefined : clock.beganAt(attemptNow().runId, input.task);
+        const result = (await run(input)) ?? { kind: 'continues', queue: ownQueue.name };
+        const isLong = began !== undefined && performance.now() - began >= TASK_MS;
+        return isLong && result.kind !== 'continues' ? { ...result, inlineNext: undefined } : result;
+      };
     },
 
     toolActivity(tool, work) {
