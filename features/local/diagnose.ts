@@ -15,6 +15,7 @@ import {
   withoutPassword,
 } from '#config';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
+import { failingCheck } from './failing-check.ts';
 import { type Finding, finding } from './finding.ts';
 import { isPortFree } from '@tempoclaw/dev-services/processes';
 import {
@@ -85,6 +86,7 @@ export async function diagnose(
     { check: 'Models', look: () => checkModels(config) },
     { check: 'Sandbox', look: () => diagnoseSandbox(config, running?.runs) },
     apiCheck(running),
+    ...(running?.api ? [failingCheck(own.stateDir)] : []),
   ];
   const found = await Promise.all(
     checks.map(async ({ check, of, remedy = 'This is unexpected; please report it.', look }) => {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
 import { type Clone, cloneRepository } from './program.ts';
 
 describe('doctor before the first start', () => {
@@ -85,6 +86,16 @@ describe('doctor beside one that runs', () => {
     );
     assert.match(found, /Nothing that is needed is missing/);
     assert.doesNotMatch(found, /0123456789/);
+
+    assert.match(found, /✔ Failing +nothing/);
+    const database = new Client({ connectionString: program.run.database_url });
+    await database.connect();
+    await database.query(
+      `insert into webhooks (tenant_id, id, url, events, ordered, sealed, key_id, created_by, failing_since)
+         values ('default', gen_random_uuid(), 'https://example.com', '{*}', false, '', '', '', now())`,
+    );
+    await database.end();
+    assert.match(await doctor(), /! Failing +Endpoints whose newest delivery failed.*: 1 \(webhook\)\n +→ /);
 
     await program.interrupt();
     assert.match(await doctor(), /✔ Postgres +embedded/);
