@@ -174,6 +174,10 @@ export interface FeatureDeps {
   ): Promise<readonly Attachment[]>;
   /** Stores a file that a message brings. Safe to repeat. @throws Failure TooLarge, Unprocessable */
   keepAttachment?(tenant: string, user: string | null, file: FileBytes): Promise<Attachment>;
+  /** Those of these artifacts that the user may read, in the order of their ids. */
+  readableFiles?(tenant: string, user: string | null, ids: readonly string[]): Promise<readonly Attachment[]>;
+  /** The bytes of a file; undefined when they were removed. */
+  readFile?(tenant: string, file: Attachment): Promise<Buffer | undefined>;
   /**
    * What a request without a key carries in its place. Undefined when it carries nothing. @throws Failure Unauthorized;
    * Forbidden for a request that its holder may not have intended

@@ -39,12 +39,7 @@ export function publicCard(base: string, agent: string): AgentCard {
 }
 
 /** @throws Failure NotFound */
-export async function extendedCard({
-  deps,
-  caller,
-  agent,
-  base,
-}: A2aRequest & { readonly base: string }): Promise<AgentCard> {
+export async function extendedCard({ deps, caller, agent, base }: A2aRequest): Promise<AgentCard> {
   const row = await findAgent(forTenant(deps.pool, caller.tenant), agent);
   if (!row) throw new Failure('NotFound', `There is no agent ${agent}`);
   const { description = `The agent ${agent}` } = row.config;
@@ -97,7 +92,7 @@ function cardOf(
     },
     securityRequirements: [{ schemes: { key: { list: [] } } }],
     defaultInputModes: INPUT_MODES,
-    defaultOutputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain', 'application/octet-stream'],
     skills: [skill],
     signatures: [],
   };

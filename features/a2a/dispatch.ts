@@ -28,8 +28,6 @@ import {
 } from './tasks.ts';
 
 export interface Incoming extends A2aRequest {
-  /** The address of this API. */
-  readonly base: string;
   readonly binding: 'JSONRPC' | 'HTTP+JSON';
   /** Of the header A2A-Version, or else of the query. */
   readonly version: unknown;

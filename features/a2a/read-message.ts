@@ -4,6 +4,7 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import type { CallAnswers } from '#api/answer-calls.ts';
 import { readFilePart, type SentFile } from '#api/sent-files.ts';
 import { Failure } from '#domain/errors.ts';
+import { artifactAddress } from './answer-files.ts';
 import { isRecord } from '#domain/outside-value.ts';
 
 export interface ReadMessage {
@@ -28,7 +29,7 @@ export function checkTexts(params: unknown): void {
 }
 
 /** @throws A2AError for files that are elsewhere, and for a message without content, id or role */
-export function readMessage({ messageId, parts, role }: Message): ReadMessage {
+export function readMessage({ messageId, parts, role }: Message, base: string): ReadMessage {
   if (role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be ROLE_USER');
   if (messageId === '' || messageId.length > MAX_ID)
     throw new RequestMalformedError(`message.messageId must have 1 to ${MAX_ID} characters`);
@@ -36,7 +37,7 @@ export function readMessage({ messageId, parts, role }: Message): ReadMessage {
     throw new RequestMalformedError(`message.parts has ${parts.length} parts; ${MAX_PARTS} are possible`);
   const decisions = parts.flatMap((part) => decisionOf(part) ?? []);
   const text = parts.flatMap((part) => (decisionOf(part) ? [] : textOf(part))).join('\n');
-  const files = parts.flatMap(fileOf);
+  const files = parts.flatMap((part) => fileOf(part, base));
   if (text.trim() === '' && files.length + decisions.length === 0)
     throw new RequestMalformedError('message.parts has no text, no file and no answer');
   return { text, files, decisions };
@@ -66,12 +67,15 @@ function textOf({ content }: Part): string[] {
   return [];
 }
 
-function fileOf({ content, mediaType: type, filename: name }: Part): SentFile[] {
+/** `base`: the address of this API, whose files a client may name as it got them. */
+function fileOf({ content, mediaType: type, filename: name }: Part, base: string): SentFile[] {
   if (content?.$case === 'raw')
     return [{ bytes: Buffer.from(content.value), type: type || undefined, name: name || undefined }];
   if (content?.$case !== 'url') return [];
   try {
-    return [readFilePart({ part: 'url', url: content.value, type, name })];
+    const ours = artifactAddress(base, '');
+    const url = content.value.startsWith(ours) ? content.value.slice(ours.length) : content.value;
+    return [readFilePart({ part: 'url', url, type, name })];
   } catch (error) {
     if (error instanceof Failure) throw new ContentTypeNotSupportedError(error.message);
     throw error;

@@ -7,6 +7,7 @@ import { callerOf } from '#api/server/auth.ts';
 import type { SseReplies } from '#api/server/sse-replies.ts';
 import { dataFrame, streamTurn } from '#api/stream-turn.ts';
 import { createTurnFollower } from '#api/turn-follower.ts';
+import { answerFiles } from './answer-files.ts';
 import { baseOf } from './base-address.ts';
 import { dispatch, type Incoming } from './dispatch.ts';
 import { createTaskStream } from './task-stream.ts';
@@ -45,7 +46,8 @@ export async function serveRequest(
   const stream = createTaskStream(row, await getTask(incoming, { tenant: '', id: turn.id }));
   const follower = createTurnFollower(deps, incoming.caller, turn);
   await streamTurn(replies, request, reply, follower, async (news) => {
-    const { responses, pause } = stream.take(news);
+    const files = news.ended ? await answerFiles(incoming, [news.ended]) : undefined;
+    const { responses, pause } = stream.take(news, files?.get(turn.id) ?? []);
     return {
       frames: responses.map((item) => dataFrame(wrap(StreamResponse.toJSON(item)))),
       isOver: pause === 'ended' || (pause === 'waits' && !stays),

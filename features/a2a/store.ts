@@ -56,7 +56,7 @@ export async function listTasks(
         and (${since ?? null}::timestamptz is null or coalesce(ended_at, started_at, t.created_at) >= ${since ?? null}))`;
   const [rows, counted] = await Promise.all([
     readRows<ListedTask>(db)`${tasks}
-      select id, session_key, agent_key, status, text, error, created_at, started_at, ended_at, changed::text as changed_text
+      select id, session_key, agent_key, context ->> 'user' as user, status, text, error, created_at, started_at, ended_at, changed::text as changed_text
       from tasks where tenant_id = ${db} ${below('changed', 'id', after)} order by changed desc, id limit ${limit}`,
     readRow<{ count: number }>(db)`${tasks} select count(*)::int as count from tasks where tenant_id = ${db}`,
   ]);

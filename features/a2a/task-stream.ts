@@ -1,12 +1,23 @@
 /** A task as a stream: the task first, then pieces of its answer and each change of its status. */
-import { type StreamResponse, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
+import {
+  type Artifact,
+  type Part,
+  type StreamResponse,
+  type Task,
+  TaskState,
+  type TaskStatus,
+} from '@a2a-js/sdk';
 import type { StoredEvent } from '#domain/event.ts';
 import type { TurnNews } from '#api/turn-follower.ts';
 import { heldWords } from '#domain/turn/held-turn.ts';
 import { answerOf, heldStatus, isTerminal, statusOf, type TaskTurn } from './task.ts';
 
 export interface TaskStream {
-  take(news: TurnNews): {
+  /** `files`: those that the answer links, when the turn has ended. */
+  take(
+    news: TurnNews,
+    files: readonly Part[],
+  ): {
     readonly responses: readonly StreamResponse[];
     /** The task has ended, or waits for somebody. */
     readonly pause?: 'ended' | 'waits' | undefined;
@@ -19,8 +30,8 @@ export function createTaskStream(turn: TaskTurn, task: Task): TaskStream {
   let status = task.status;
   let isFirst = true;
   let place = '';
-  const artifact = (text: string, append: boolean, lastChunk: boolean): StreamResponse => ({
-    payload: { $case: 'artifactUpdate', value: { ...ids, artifact: answerOf(text), append, lastChunk } },
+  const update = (artifact: Artifact, append: boolean, lastChunk: boolean): StreamResponse => ({
+    payload: { $case: 'artifactUpdate', value: { ...ids, artifact, append, lastChunk } },
   });
   /** What is written anew, in another step or attempt, replaces what was written before. */
   const piece = ({ type, data }: StoredEvent): StreamResponse[] => {
@@ -28,7 +39,7 @@ export function createTaskStream(turn: TaskTurn, task: Task): TaskStream {
     if (type !== 'message.delta' || typeof text !== 'string' || text === '') return [];
     const isSame = place === `${String(step)}/${String(attempt)}`;
     place = `${String(step)}/${String(attempt)}`;
-    return [artifact(text, isSame, false)];
+    return [update(answerOf(text), isSame, false)];
   };
   const changeTo = (next: TaskStatus): StreamResponse[] => {
     if (next.state === status?.state && next.message?.messageId === status.message?.messageId) return [];
@@ -48,13 +59,13 @@ export function createTaskStream(turn: TaskTurn, task: Task): TaskStream {
     return waits.length > 0 || works ? changeTo(statusOf({ ...turn, status: 'running' }, waits)) : [];
   };
   return {
-    take(news) {
+    take(news, files) {
       const first: StreamResponse[] = isFirst ? [{ payload: { $case: 'task', value: task } }] : [];
       if (isTerminal(status?.state)) return { responses: first, pause: 'ended' };
       const { events, ended } = news;
       const pieces = ended ? [] : events.flatMap(piece);
       // The whole answer, because pieces have their secrets hidden one by one.
-      const answer = ended?.text ? [artifact(ended.text, false, true)] : [];
+      const answer = ended?.text ? [update(answerOf(ended.text, files), false, true)] : [];
       const changes = statusAfter(news);
       isFirst = false;
       const waits = status?.state === TaskState.TASK_STATE_INPUT_REQUIRED ? 'waits' : undefined;

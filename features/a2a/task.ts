@@ -17,7 +17,16 @@ type Status = TurnRow['status'];
 
 export type TaskTurn = Pick<
   TurnRow,
-  'id' | 'session_key' | 'agent_key' | 'status' | 'text' | 'error' | 'created_at' | 'started_at' | 'ended_at'
+  | 'id'
+  | 'session_key'
+  | 'agent_key'
+  | 'user'
+  | 'status'
+  | 'text'
+  | 'error'
+  | 'created_at'
+  | 'started_at'
+  | 'ended_at'
 >;
 
 const STATES: Readonly<Record<string, TaskState>> = {
@@ -45,15 +54,17 @@ export interface TaskParts {
   readonly waits: readonly ApprovalRow[];
   readonly history?: readonly SpokenMessage[];
   readonly hasArtifacts: boolean;
+  /** Those that the answer links. */
+  readonly files: readonly Part[];
 }
 
-export function taskOf(turn: TaskTurn, { waits, history = [], hasArtifacts }: TaskParts): Task {
+export function taskOf(turn: TaskTurn, { waits, history = [], hasArtifacts, files }: TaskParts): Task {
   const { id, session_key: contextId } = turn;
   return {
     id,
     contextId,
     status: statusOf(turn, waits),
-    artifacts: hasArtifacts && turn.text ? [answerOf(turn.text)] : [],
+    artifacts: hasArtifacts && turn.text ? [answerOf(turn.text, files)] : [],
     history: history.map((one) =>
       messageOf(turn, one.id, one.role === 'user' ? Role.ROLE_USER : Role.ROLE_AGENT, [textPart(one.text)]),
     ),
@@ -110,12 +121,12 @@ function requestOf({ id, tool, args, summary, reason, form, terms }: ApprovalRow
 /** The name of the one artifact of a task. */
 const ANSWER = 'answer';
 
-export function answerOf(text: string): Artifact {
+export function answerOf(text: string, files: readonly Part[] = []): Artifact {
   return {
     artifactId: ANSWER,
     name: ANSWER,
     description: '',
-    parts: [textPart(text)],
+    parts: [textPart(text), ...files],
     metadata: undefined,
     extensions: [],
   };

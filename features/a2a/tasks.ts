@@ -30,6 +30,7 @@ import { type ApprovalRow, listApprovals } from '#store/approvals/approval-store
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { turnOfMessage } from '#store/turns/message-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
+import { answerFiles } from './answer-files.ts';
 import { readMessage, type ReadMessage } from './read-message.ts';
 import { listSpoken } from './store.ts';
 import { type TaskTurn, taskOf } from './task.ts';
@@ -39,6 +40,8 @@ export interface A2aRequest {
   readonly deps: ApiDeps;
   readonly caller: Caller;
   readonly agent: string;
+  /** The address of this API. */
+  readonly base: string;
   /** Aborted when the client is gone or the server stops; the task goes on. */
   readonly signal: AbortSignal;
 }
@@ -53,7 +56,7 @@ export async function sendMessage(
   { message }: SendMessageRequest,
 ): Promise<StartedTurn> {
   if (!message) throw new RequestMalformedError('message is required');
-  const read = readMessage(message);
+  const read = readMessage(message, request.base);
   if (message.taskId !== '') return continueTask(request, message, read);
   const { deps, caller, agent } = request;
   if (read.decisions.length > 0)
@@ -189,12 +192,14 @@ export async function showTasks(
   const db = forTenant(request.deps.pool, request.caller.tenant);
   const length = Math.min(historyLength, MAX_HISTORY);
   const spoken = length === 0 ? [] : await listSpoken(db, turns, length);
+  const files = await answerFiles(request, hasArtifacts ? turns : []);
   return Promise.all(
     turns.map(async (turn) =>
       taskOf(turn, {
         waits: turn.ended_at ? [] : await waitsOf(request, turn),
         history: spoken.filter((one) => one.turn_id === turn.id),
         hasArtifacts,
+        files: files.get(turn.id) ?? [],
       }),
     ),
   );

@@ -4,7 +4,7 @@ import { Failure } from '#domain/errors.ts';
 import type { ApiPart } from '#domain/feature.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { openArtifacts } from './open-artifacts.ts';
-import { type ArtifactPlaces, asAttachment, findArtifacts, putArtifact } from './store.ts';
+import { type ArtifactPlaces, asAttachment, findArtifacts, putArtifact, readWhole } from './store.ts';
 
 declare module '#api/deps.ts' {
   interface FeatureDeps {
@@ -41,6 +41,11 @@ export function createApiPart({ config, pool, secrets }: ApiCore): ApiPart {
         const file = { bytes, user, type, filename, hasSecret };
         return asAttachment(await putArtifact({ pool, objects }, tenant, file));
       },
+      async readableFiles(tenant, user, ids) {
+        const rows = await findArtifacts(forTenant(pool, tenant), ids, user);
+        return ids.flatMap((id) => rows.filter((row) => row.id === id).map(asAttachment));
+      },
+      readFile: (tenant, file) => readWhole({ pool, objects }, tenant, file),
     },
   };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/files/attachment.ts';
 import { type Asking, approvalPost, editedPost, linkWords, outcomePost } from '../rules/approval-post.ts';
-import { namedFiles } from '../rules/named-files.ts';
+import { linkedArtifacts } from '#domain/files/linked-artifacts.ts';
 import { SILENT } from '../rules/written-text.ts';
 import {
   type ChannelPlace,
@@ -108,7 +108,7 @@ async function visitFor(
     };
   const markdown = type === 'turn.failed' ? failureWords(data) : String(data['text'] ?? '').trim();
   if (markdown === '' || SILENT.has(markdown)) return undefined;
-  const named = namedFiles(markdown);
+  const named = linkedArtifacts(markdown);
   const files = await filesOf(deps, tenant, delivery.user, named.ids);
   const say = await postMessage(deps, tenant, channel, delivery, place, named, files);
   return async (sender, context) => {

@@ -1,7 +1,7 @@
 /** Shows an answer while it is written: one message of the chat grows by edits, until the next message is due there. */
 import type { DeliveryBasis } from '#features/webhooks-out/index.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { namedFiles } from '../rules/named-files.ts';
+import { linkedArtifacts } from '#domain/files/linked-artifacts.ts';
 import { isWorthShowing, readPieces, type WrittenText } from '../rules/written-text.ts';
 import type { ChannelPlace, ChannelPost } from '../contract.ts';
 import { recordPost } from '../store/channel-post-store.ts';
@@ -83,7 +83,7 @@ async function grow(
 
 /** As much as fits into one message. */
 function partOf(sender: ChannelSender, text: string): ChannelPost | undefined {
-  return isWorthShowing(text) ? sender.split({ markdown: namedFiles(text).markdown })[0] : undefined;
+  return isWorthShowing(text) ? sender.split({ markdown: linkedArtifacts(text).markdown })[0] : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 
 const LINK = /!?\[([^\][\n]{0,300})\]\(artifact:(art_[0-9a-f]{32})\)/g;
 
-export interface NamedFiles {
+export interface LinkedArtifacts {
   /** The Markdown without the links. A line that was only a link is removed; elsewhere, the link's words stay. */
   readonly markdown: string;
   /** Ids of artifacts, each once, as many as a message may have. */
@@ -11,7 +11,7 @@ export interface NamedFiles {
 }
 
 /** A block of code is left unchanged. */
-export function namedFiles(markdown: string): NamedFiles {
+export function linkedArtifacts(markdown: string): LinkedArtifacts {
   const ids = new Set<string>();
   let isCode = false;
   const lines = markdown.split('\n').flatMap((line) => {
