@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Message, type Part, type Task, TaskState } from '@a2a-js/sdk';
 import { markOutside } from '#domain/text/outside-text.ts';
 import { toolError, type ToolResult } from '#domain/tool.ts';
+import { fileLine, type FileLines } from './remote-files.ts';
 
 const OVER: ReadonlySet<TaskState> = new Set([
   TaskState.TASK_STATE_COMPLETED,
@@ -23,13 +24,23 @@ export function statusId({ status }: Task): string {
 /** Characters of a result. */
 const MAX_TEXT = 1_000_000;
 
-/** `call`: the call whose task it is. */
-export function resultOf(name: string, call: string, answer: Task | Message): ToolResult {
-  if (!('status' in answer)) return { ok: true, text: fromOutside(name, textOf(answer.parts)) };
-  const { status, artifacts } = answer;
-  const parts = [...artifacts.flatMap((one) => one.parts), ...(status?.message?.parts ?? [])];
-  const text = fromOutside(name, textOf(parts));
-  switch (status?.state) {
+export function partsOf(answer: Task | Message): readonly Part[] {
+  if (!('status' in answer)) return answer.parts;
+  return [...answer.artifacts.flatMap(({ parts }) => parts), ...(answer.status?.message?.parts ?? [])];
+}
+
+export interface RemoteAnswer {
+  readonly name: string;
+  /** The call whose task it is. */
+  readonly call: string;
+  readonly answer: Task | Message;
+  readonly files: FileLines;
+}
+
+export function resultOf({ name, call, answer, files }: RemoteAnswer): ToolResult {
+  const text = fromOutside(name, textOf(partsOf(answer), files));
+  if (!('status' in answer)) return { ok: true, text };
+  switch (answer.status?.state) {
     case TaskState.TASK_STATE_COMPLETED:
       return { ok: true, text };
     case TaskState.TASK_STATE_INPUT_REQUIRED:
@@ -49,21 +60,22 @@ export function fromOutside(name: string, text: string): string {
   return markOutside({ id: randomUUID(), source: name, text: text || '(nothing)' });
 }
 
-function textOf(parts: readonly Part[]): string {
-  return parts.map(partText).filter(Boolean).join('\n').slice(0, MAX_TEXT);
+function textOf(parts: readonly Part[], files: FileLines): string {
+  return parts
+    .map((part) => files.get(part) ?? partText(part))
+    .filter(Boolean)
+    .join('\n')
+    .slice(0, MAX_TEXT);
 }
 
-function partText({ content, filename, mediaType }: Part): string {
+function partText(part: Part): string {
+  const { content } = part;
   switch (content?.$case) {
     case 'text':
       return content.value;
     case 'data':
       return JSON.stringify(content.value) ?? '';
-    case 'url':
-      return `[file ${filename} ${mediaType}: ${content.value}]`;
-    case 'raw':
-      return `[file ${filename} ${mediaType}, ${content.value.length} bytes, left out]`;
     default:
-      return '';
+      return fileLine(part);
   }
 }

@@ -8,26 +8,33 @@ import { type Message, Role, type Task, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { A2AError } from '@a2a-js/sdk/errors';
 import { isStopped } from '#activities/attempt.ts';
+import type { ArtifactPlaces } from '#features/artifacts/index.ts';
 import type { PendingExternalCall } from '#domain/turn/pending-call.ts';
 import { type CallOutside, toolError, type ToolResult } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import { EgressError, isUnsent } from '@tempoclaw/egress';
-import { type RemotePlace, RemoteRefusal, withRemote } from './remote-client.ts';
-import { fromOutside, isOver, resultOf, statusId } from './remote-result.ts';
+import { type FetchFile, type RemotePlace, RemoteRefusal, withRemote } from './remote-client.ts';
+import { isFile, keepFiles, unkeptLine } from './remote-files.ts';
+import { fromOutside, isOver, partsOf, resultOf, statusId } from './remote-result.ts';
 import type { RemoteWork } from './remote-tool.ts';
 import { findRemoteTask, keepRemoteTask } from './store.ts';
 
 export interface RemoteCall extends Omit<RemotePlace, 'call'> {
   readonly db: TenantDb;
+  readonly artifacts: ArtifactPlaces;
   readonly work: RemoteWork;
   readonly call: RunningCall;
 }
 
 interface Attempt extends RemoteCall {
   readonly outside: CallOutside;
-  /** The task that openTask; undefined for new work. */
+  /** The task that the call answers; undefined for new work. */
   readonly openTask: string | undefined;
+}
+
+interface ConnectedAttempt extends Attempt {
+  readonly fetchFile: FetchFile;
 }
 
 const POLL_MS = 1_000;
@@ -49,13 +56,13 @@ export async function workRemotely(remote: RemoteCall): Promise<ToolResult> {
   if (outside.isStopped) return cancel(attempt, toolError('Cancelled', 'the turn has ended'));
   if (isLate(attempt)) return cancel(attempt, late(attempt));
   try {
-    return await withRemote(remote, (client) => goOn(attempt, client));
+    return await withRemote(remote, (client, fetchFile) => goOn({ ...attempt, fetchFile }, client));
   } catch (error) {
     return problemOf(attempt, error);
   }
 }
 
-async function goOn(attempt: Attempt, client: Client): Promise<ToolResult> {
+async function goOn(attempt: ConnectedAttempt, client: Client): Promise<ToolResult> {
   const { outside } = attempt;
   const { left } = outside;
   if (left?.task !== undefined) return follow(attempt, client, left.task);
@@ -90,7 +97,7 @@ function unlessAnswered(error: unknown): 'unknown' {
   throw error;
 }
 
-async function send(attempt: Attempt, client: Client): Promise<ToolResult> {
+async function send(attempt: ConnectedAttempt, client: Client): Promise<ToolResult> {
   const { work, call, outside, openTask: taskId = '' } = attempt;
   const before =
     taskId === '' ? undefined : await client.getTask({ tenant: '', id: taskId, historyLength: 0 });
@@ -121,24 +128,29 @@ async function send(attempt: Attempt, client: Client): Promise<ToolResult> {
     metadata: undefined,
     message,
     configuration: {
-      acceptedOutputModes: ['text/plain', 'application/json'],
+      acceptedOutputModes: ['text/plain', 'application/json', 'application/octet-stream'],
       taskPushNotificationConfig: undefined,
       returnImmediately: true,
     },
   });
-  return 'status' in answer
-    ? keepAndFollow(attempt, client, answer)
-    : resultOf(attempt.agent.name, call.callId, answer);
+  if ('status' in answer) return keepAndFollow(attempt, client, answer);
+  // There is no task by which another attempt could have the answer again.
+  const files = await keepFiles(attempt, answer.parts).catch((error: unknown) => {
+    call.signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : 'files cannot be stored';
+    return new Map(answer.parts.filter(isFile).map((part) => [part, unkeptLine(part, why)]));
+  });
+  return resultOf({ name: attempt.agent.name, call: call.callId, answer, files });
 }
 
-async function keepAndFollow(attempt: Attempt, client: Client, { id }: Task): Promise<ToolResult> {
+async function keepAndFollow(attempt: ConnectedAttempt, client: Client, { id }: Task): Promise<ToolResult> {
   const { outside, db, call, agent } = attempt;
   await keepRemoteTask(db, { call: call.callId, agent: agent.id, session: call.sessionKey, task: id });
   await outside.keep({ ...leftOf(outside), task: id });
   return follow(attempt, client, id);
 }
 
-async function follow(attempt: Attempt, client: Client, id: string): Promise<ToolResult> {
+async function follow(attempt: ConnectedAttempt, client: Client, id: string): Promise<ToolResult> {
   const { call, agent, outside } = attempt;
   const until = performance.now() + LOOK_MS;
   for (let shown = ''; ; ) {
@@ -146,7 +158,12 @@ async function follow(attempt: Attempt, client: Client, id: string): Promise<Too
     const asks =
       task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED && statusId(task) !== outside.left?.state;
     if (isOver(task) || asks || task.status?.state === TaskState.TASK_STATE_AUTH_REQUIRED)
-      return resultOf(agent.name, call.callId, task);
+      return resultOf({
+        name: agent.name,
+        call: call.callId,
+        answer: task,
+        files: await keepFiles(attempt, partsOf(task)),
+      });
     const state = TaskState[task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED] ?? '';
     if (state !== shown) call.progress(state);
     shown = state;

@@ -1,5 +1,6 @@
 /** Runs the calls of remote agents in a worker. */
 import type { WorkerPart } from '#domain/feature.ts';
+import { openArtifacts } from '#features/artifacts/index.ts';
 import { createGoneTool } from '#policy/gone-tool.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { WorkerCore } from '#workers/worker-core.ts';
@@ -7,7 +8,8 @@ import { catalogedTool, isRemoteTool, type RemoteWork, toolNameOf } from './remo
 import { readAgentOfCall } from './store.ts';
 import { workRemotely } from './work-remotely.ts';
 
-export function createWorkerPart({ pool, egress, resolveOf }: WorkerCore): WorkerPart {
+export function createWorkerPart({ pool, egress, config, resolveOf, resolveSecret }: WorkerCore): WorkerPart {
+  const artifacts = openArtifacts(pool, config, resolveSecret);
   return {
     addedTools: {
       isLikely: isRemoteTool,
@@ -19,6 +21,7 @@ export function createWorkerPart({ pool, egress, resolveOf }: WorkerCore): Worke
         const run = (_deps: object, work: unknown, running: Parameters<typeof workRemotely>[0]['call']) =>
           workRemotely({
             db: forTenant(pool, tenant),
+            artifacts,
             egress,
             resolveOf,
             agent,

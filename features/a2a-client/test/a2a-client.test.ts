@@ -58,6 +58,34 @@ describe('IN-11 agents of other systems as tools', { timeout: 100_000 }, () => {
     assert.doesNotMatch(JSON.stringify(log), new RegExp(KEY));
   });
 
+  it('bring files, which become artifacts of the user; what is not stored is named', async () => {
+    const { result } = await call('files', 'a2a_example', { message: 'files, please' });
+    const text = String(result);
+    assert.match(text, /EXTERNAL_UNTRUSTED_CONTENT[^]*\[attached: artifact:art_[^]*<<<END_/);
+    const kept = [...text.matchAll(/\[attached: artifact:(\S+) (\S+), (\S+), (\d+) bytes\]/g)];
+    assert.deepEqual(
+      kept.map(([, , name, type, bytes]) => [name, type, Number(bytes)]),
+      [
+        ['table.csv', 'text/csv', 7],
+        ['wrong.png', 'text/plain', 10],
+        ['large.txt', 'text/plain', 9_000_000],
+        ['0.txt', 'text/plain', 1],
+        ['1.txt', 'text/plain', 1],
+        ['2.txt', 'text/plain', 1],
+        ['3.txt', 'text/plain', 1],
+      ],
+    );
+    const { body } = await ours.ask('GET', `/v1/artifacts/${kept[0]?.[1]}`);
+    assert.equal(body, 'a,b\n1,2');
+    for (const words of [
+      /\[file missing\.txt text\/plain: \S+\/missing\] \(not stored: it answered 404\)/,
+      /\[file x\.pdf application\/pdf: https:\/\/elsewhere\.invalid\/x\.pdf\]\n/,
+      /\[file empty\.txt text\/plain, 0 bytes\] \(not stored: The file is empty\)/,
+      /\[file 4\.txt text\/plain, 1 bytes\] \(not stored: more than 10 files\)/,
+    ])
+      assert.match(text, words);
+  });
+
   it('are asked once, though the answer to the message is lost', async () => {
     example.cutNext('SendMessage');
     const { ok, result } = await call('lost', 'a2a_example', { message: 'Only once.' });

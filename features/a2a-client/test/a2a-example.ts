@@ -1,7 +1,7 @@
 /** An agent of another system, made of the server parts of the SDK as its examples are. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AgentCard, Role, type Task, TaskState } from '@a2a-js/sdk';
+import { AgentCard, type Part, Role, type Task, TaskState } from '@a2a-js/sdk';
 import {
   AgentEvent,
   type AgentExecutor,
@@ -24,7 +24,10 @@ export interface ExampleAgent {
   stop(): Promise<void>;
 }
 
-/** `ask…` asks a question, `slow…` works until it is cancelled, `chat…` answers with a message, all else is echoed. */
+/** Larger than a request may be at most. */
+const LARGE = Buffer.alloc(9_000_000, 'x');
+
+/** `ask…` asks a question, `files…` brings files, `slow…` works until it is cancelled, `chat…` answers with a message, all else is echoed. */
 export async function startExampleAgent(key: string): Promise<ExampleAgent> {
   const heard: string[] = [];
   const cancelled: string[] = [];
@@ -37,6 +40,23 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
       filename: '',
       mediaType: 'text/plain',
     },
+  ];
+  const file = (content: Part['content'], filename: string, mediaType: string): Part => ({
+    content,
+    metadata: undefined,
+    filename,
+    mediaType,
+  });
+  const files = (): Part[] => [
+    file({ $case: 'raw', value: Buffer.from('a,b\n1,2') }, 'table.csv', 'text/csv'),
+    file({ $case: 'raw', value: Buffer.from('no picture') }, '../wrong".png', 'image/png'),
+    file({ $case: 'url', value: `${url}/large` }, 'large.txt', 'text/plain'),
+    file({ $case: 'url', value: `${url}/missing` }, 'missing.txt', 'text/plain'),
+    file({ $case: 'url', value: 'https://elsewhere.invalid/x.pdf' }, 'x.pdf', 'application/pdf'),
+    file({ $case: 'raw', value: Buffer.alloc(0) }, 'empty.txt', 'text/plain'),
+    ...Array.from({ length: 5 }, (_, at) =>
+      file({ $case: 'raw', value: Buffer.from(`${at}`) }, `${at}.txt`, 'text/plain'),
+    ),
   ];
   const executor: AgentExecutor = {
     async execute({ taskId, contextId, userMessage, task: known }, bus) {
@@ -63,6 +83,7 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
         : text.startsWith('slow')
           ? TaskState.TASK_STATE_WORKING
           : TaskState.TASK_STATE_COMPLETED;
+      const own = known ? parts(`You like ${text}.`) : parts(`Done: ${text}`);
       const answer = { artifactId: 'a', name: 'a', description: '', metadata: undefined, extensions: [] };
       const task: Task = {
         id: taskId,
@@ -74,7 +95,7 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
         },
         artifacts:
           state === TaskState.TASK_STATE_COMPLETED
-            ? [{ ...answer, parts: parts(known ? `You like ${text}.` : `Done: ${text}`) }]
+            ? [{ ...answer, parts: [...own, ...(text.startsWith('files') ? files() : [])] }]
             : [],
         history: [],
         metadata: undefined,
@@ -102,6 +123,14 @@ export async function startExampleAgent(key: string): Promise<ExampleAgent> {
       response.setHeader('content-type', 'application/json');
       if (request.headers.authorization !== `Bearer ${key}`) {
         response.writeHead(401).end('{}');
+        return;
+      }
+      if (request.url === '/large') {
+        response.end(LARGE);
+        return;
+      }
+      if (request.url === '/missing') {
+        response.writeHead(404).end('{}');
         return;
       }
       if (request.url?.endsWith('agent-card.json')) {
