@@ -12,7 +12,8 @@ import { ApiError } from '#cli/client.ts';
 import { pathOf } from '#cli/command-context.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { createOpenSessions, type EditorOptions } from './open-sessions.ts';
-import { promptText } from './prompt-text.ts';
+import { readPrompt } from './read-prompt.ts';
+import { artifactsOf } from './session-files.ts';
 
 export interface AcpAgent {
   readonly app: AgentApp;
@@ -21,7 +22,7 @@ export interface AcpAgent {
 
 const CAPABILITIES = {
   loadSession: true,
-  promptCapabilities: { embeddedContext: true },
+  promptCapabilities: { image: true, audio: true, embeddedContext: true },
   sessionCapabilities: { list: {}, resume: {}, close: {} },
 };
 const AUTH_METHOD = {
@@ -68,7 +69,9 @@ export function createAcpAgent(options: EditorOptions): AcpAgent {
     )
     .onRequest(on.session.prompt, ({ params: { sessionId, prompt }, signal }) =>
       answer(async () => ({
-        stopReason: await sessions.find(sessionId).prompt(promptText(prompt), signal),
+        stopReason: await sessions
+          .find(sessionId)
+          .prompt(readPrompt(prompt, artifactsOf(options.client)), signal),
       })),
     )
     .onNotification(on.session.cancel, ({ params: { sessionId } }) => sessions.cancel(sessionId))

@@ -2,9 +2,11 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import {
   type AgentContext,
+  type Diff,
   type FileSystemCapabilities,
   methods,
   type ReadTextFileRequest,
+  type WriteTextFileRequest,
 } from '@agentclientprotocol/sdk';
 import type { ClientTool } from '#domain/schema/client-tool.ts';
 
@@ -12,6 +14,8 @@ import type { ClientTool } from '#domain/schema/client-tool.ts';
 const MAX_TEXT = 16_384;
 /** Lines of a file that are read at once. */
 const MAX_LINES = 2_000;
+/** Characters of a file whose change is shown. */
+const MAX_DIFF = 200_000;
 
 export interface EditorPlace {
   readonly sessionId: string;
@@ -49,18 +53,25 @@ export function editorTools(fs: FileSystemCapabilities | undefined, folder: stri
   return [...(fs?.readTextFile ? [read] : []), ...(fs?.writeTextFile ? [write] : [])];
 }
 
-/** Runs a call of one of these tools; the text is for the model. Safe to repeat. Undefined for another tool. */
+export interface EditorToolResult {
+  /** For the model. */
+  readonly text: string;
+  /** For the person: what was written in place of what. */
+  readonly edit?: Diff | undefined;
+}
+
+/** Runs a call of one of these tools. Safe to repeat. Undefined for another tool. */
 export async function runEditorTool(
   client: AgentContext,
   { sessionId, folder }: EditorPlace,
   tool: string,
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<EditorToolResult | undefined> {
   if (tool !== 'read_text_file' && tool !== 'write_text_file') return undefined;
   const { path, content } = args;
   if (typeof path !== 'string' || !isAbsolute(path) || !isInside(folder, path))
-    return `Error: path must be absolute and in ${folder}`;
+    return { text: `Error: path must be absolute and in ${folder}` };
   const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
   const file = { sessionId, path: resolve(path) };
   try {
@@ -68,14 +79,49 @@ export async function runEditorTool(
       const limit = Math.min(lineOf(args['limit']) ?? MAX_LINES, MAX_LINES);
       const request: ReadTextFileRequest = { ...file, line: lineOf(args['line']) ?? null, limit };
       const { content: text } = await client.request(methods.client.fs.readTextFile, request, options);
-      return cut(text) || '(the file is empty)';
+      return { text: cut(text) || '(the file is empty)' };
     }
-    if (typeof content !== 'string') return 'Error: content must be text';
-    await client.request(methods.client.fs.writeTextFile, { ...file, content }, options);
-    return `${file.path} is written.`;
+    if (typeof content !== 'string') return { text: 'Error: content must be text' };
+    return await write(client, { ...file, content }, options);
   } catch (error) {
     signal.throwIfAborted();
-    return cut(`Error: ${error instanceof Error ? error.message : String(error)}`);
+    return { text: cut(`Error: ${error instanceof Error ? error.message : String(error)}`) };
+  }
+}
+
+/** How long the editor is waited for. */
+interface Waiting {
+  readonly cancellationSignal: AbortSignal;
+  readonly stopWaitingOnCancel: boolean;
+}
+
+async function write(
+  client: AgentContext,
+  file: WriteTextFileRequest,
+  options: Waiting,
+): Promise<EditorToolResult> {
+  const { path, content } = file;
+  const oldText = await readOld(client, file, options);
+  options.cancellationSignal.throwIfAborted();
+  await client.request(methods.client.fs.writeTextFile, file, options);
+  const isShown = Math.max(content.length, oldText?.length ?? 0) <= MAX_DIFF;
+  const edit = isShown ? { path, oldText, newText: content } : undefined;
+  return { text: `${path} is written.`, edit };
+}
+
+/** Null for a new file, and for an editor that lets none be read. */
+async function readOld(
+  client: AgentContext,
+  { sessionId, path }: WriteTextFileRequest,
+  options: Waiting,
+): Promise<string | null> {
+  try {
+    const request: ReadTextFileRequest = { sessionId, path };
+    const { content } = await client.request(methods.client.fs.readTextFile, request, options);
+    return content;
+  } catch {
+    // The write says what is wrong, if something is.
+    return null;
   }
 }
 

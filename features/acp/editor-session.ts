@@ -8,8 +8,10 @@ import {
 import { orMissing, pathOf } from '#cli/command-context.ts';
 import type { Message, MessageReceipt, Page, Session, Turn } from '#cli/wire.ts';
 import { editorTools } from './editor-files.ts';
+import type { EditorPrompt } from './read-prompt.ts';
 import type { SessionContext } from './session-approvals.ts';
 import { createSessionFeed } from './session-feed.ts';
+import { uploadFiles } from './session-files.ts';
 
 /** The channel of sessions that editors begin; their chat is the folder. */
 export const CHANNEL = 'acp';
@@ -25,7 +27,7 @@ export interface EditorSession {
   agent: string;
   /** Whether the API has the session. */
   exists(): boolean;
-  prompt(text: string, signal: AbortSignal): Promise<StopReason>;
+  prompt(prompt: EditorPrompt, signal: AbortSignal): Promise<StopReason>;
   /** Stops the turns of prompts that are not answered. */
   cancel(): Promise<void>;
   /** Shows what was said before. */
@@ -40,7 +42,7 @@ export interface EditorSessionOptions extends SessionContext {
   readonly agent: string;
 }
 
-interface Prompt {
+interface OpenPrompt {
   turn?: string;
   isCancelled: boolean;
 }
@@ -50,19 +52,19 @@ export function createEditorSession(options: EditorSessionOptions): EditorSessio
   const { sessionId: key, folder } = place;
   const path = (...parts: string[]): string => pathOf('sessions', key, ...parts);
   const feed = createSessionFeed(options);
-  const prompts = new Set<Prompt>();
+  const prompts = new Set<OpenPrompt>();
 
   async function stop(turn: string): Promise<void> {
     // A turn that has ended meanwhile needs no stop.
     await client.post(path('stop'), { level: 'now', turn_id: turn }).catch(() => undefined);
   }
 
-  async function cancel(prompt: Prompt): Promise<void> {
+  async function cancel(prompt: OpenPrompt): Promise<void> {
     prompt.isCancelled = true;
     if (prompt.turn !== undefined) await stop(prompt.turn);
   }
 
-  function send(text: string): Promise<MessageReceipt> {
+  function send(text: string, attachments: readonly string[]): Promise<MessageReceipt> {
     const tools = editorTools(fs, folder);
     return client.post<MessageReceipt>(path('messages'), {
       text,
@@ -70,6 +72,7 @@ export function createEditorSession(options: EditorSessionOptions): EditorSessio
       channel: CHANNEL,
       ...(folder.length <= MAX_CHAT && { chat_id: folder }),
       ...(tools.length > 0 && { client_tools: tools }),
+      ...(attachments.length > 0 && { attachments }),
     });
   }
 
@@ -79,14 +82,16 @@ export function createEditorSession(options: EditorSessionOptions): EditorSessio
     exists: feed.isFollowed,
     follow: feed.follow,
     close: feed.close,
-    async prompt(text, signal) {
-      const prompt: Prompt = { isCancelled: false };
+    async prompt({ text, files }, signal) {
+      const prompt: OpenPrompt = { isCancelled: false };
       const onAbort = (): void => void cancel(prompt);
       signal.addEventListener('abort', onAbort);
       prompts.add(prompt);
       try {
         const known = feed.isFollowed() ? undefined : await orMissing(client.get<Session>(path()));
-        const { turn_id: turn } = await send(text);
+        const attachments = await uploadFiles(client, files);
+        if (prompt.isCancelled) return 'cancelled';
+        const { turn_id: turn } = await send(text, attachments);
         feed.follow(known);
         prompt.turn = turn;
         if (prompt.isCancelled) await stop(turn);

@@ -1,5 +1,5 @@
 /** Approvals of a session: the editor runs calls of its files, and asks the person about all others. */
-import { type AgentContext, methods, type PermissionOption } from '@agentclientprotocol/sdk';
+import { type AgentContext, type Diff, methods, type PermissionOption } from '@agentclientprotocol/sdk';
 import { decide, type DecisionBody } from '#cli/approvals/approval-words.ts';
 import { ApiError, type Client } from '#cli/client.ts';
 import { orMissing, pathOf } from '#cli/command-context.ts';
@@ -30,7 +30,10 @@ const LATE: ReadonlySet<string> = new Set(['AlreadyDecided', 'ApprovalExpired', 
 /** The end of a turn withdraws its approvals. */
 const TURN_ENDS = new Set<string>(['turn.completed', 'turn.failed', 'turn.stopped']);
 
-export function createSessionApprovals(options: SessionContext): SessionApprovals {
+/** Changes of the editor's files, by the calls that made them. */
+export type Edits = Map<string, Diff>;
+
+export function createSessionApprovals(options: SessionContext, edits: Edits): SessionApprovals {
   const { client, editor, place, warn } = options;
   const open = new Map<string, { readonly turn: string | undefined; readonly gone: AbortController }>();
 
@@ -50,9 +53,13 @@ export function createSessionApprovals(options: SessionContext): SessionApproval
     }
   }
 
-  async function runFor({ tool, args }: Approval, gone: AbortSignal): Promise<DecisionBody | undefined> {
-    const text = await runEditorTool(editor, place, tool, args, gone);
-    return text === undefined ? undefined : { decision: 'respond', text };
+  async function runFor(
+    { tool, args, call_id }: Approval,
+    gone: AbortSignal,
+  ): Promise<DecisionBody | undefined> {
+    const result = await runEditorTool(editor, place, tool, args, gone);
+    if (result?.edit) edits.set(call_id, result.edit);
+    return result && { decision: 'respond', text: result.text };
   }
 
   /** The call waits on, for somebody who may decide it. */
@@ -88,7 +95,10 @@ export function createSessionApprovals(options: SessionContext): SessionApproval
       const approval = data['approval_id'];
       if (type === 'approval.requested' && typeof approval === 'string') handle(approval, turn);
       else if (type === 'approval.decided') end((id) => id === approval);
-      else if (TURN_ENDS.has(type)) end((_, its) => its === turn);
+      else if (TURN_ENDS.has(type)) {
+        edits.clear();
+        end((_, its) => its === turn);
+      }
     },
     close: () => end(() => true),
   };

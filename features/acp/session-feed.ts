@@ -3,7 +3,9 @@ import { methods, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { pathOf } from '#cli/command-context.ts';
 import { type EndStatus, type SessionWatch, watchSession } from '#cli/session-watch.ts';
 import type { Approval, Page, Session } from '#cli/wire.ts';
-import { createSessionApprovals, type SessionContext } from './session-approvals.ts';
+import type { StoredEvent } from '#domain/event.ts';
+import { createSessionApprovals, type Edits, type SessionContext } from './session-approvals.ts';
+import { answerFiles } from './session-files.ts';
 import { createSessionUpdates } from './session-updates.ts';
 
 export interface SessionFeed {
@@ -21,18 +23,28 @@ const MAX_PENDING = 200;
 export function createSessionFeed(context: SessionContext): SessionFeed {
   const { client, editor, place, warn } = context;
   const { sessionId } = place;
-  const approvals = createSessionApprovals(context);
-  const updatesOf = createSessionUpdates();
+  const edits: Edits = new Map();
+  const approvals = createSessionApprovals(context, edits);
+  const updatesOf = createSessionUpdates(edits);
   const closed = Promise.withResolvers<EndStatus>();
   let watch: SessionWatch | undefined;
   /** Updates are sent in order, so the last one comes after all others. */
   let shown: Promise<void> = Promise.resolve();
+  let files: Promise<void> = Promise.resolve();
 
   function show(updates: readonly SessionUpdate[]): Promise<void> {
     // The command ends when its connection is closed.
     for (const update of updates)
       shown = editor.notify(methods.client.session.update, { sessionId, update }).catch(() => undefined);
     return shown;
+  }
+
+  /** The files of an answer come after its text. */
+  async function showFiles({ turn_id: turn, data }: StoredEvent): Promise<void> {
+    const text = typeof data['text'] === 'string' ? data['text'] : '';
+    const blocks = await answerFiles(client, text);
+    const messageId = `${turn}.${String(data['step'])}.files`;
+    await show(blocks.map((content) => ({ sessionUpdate: 'agent_message_chunk', messageId, content })));
   }
 
   /** Those that were requested before the feed is followed. */
@@ -54,6 +66,10 @@ export function createSessionFeed(context: SessionContext): SessionFeed {
         onEvent(event) {
           void show(updatesOf(event));
           approvals.take(event);
+          if (event.type === 'message.completed')
+            files = files
+              .then(() => showFiles(event))
+              .catch((error: unknown) => warn(`files of ${sessionId}: ${String(error)}`));
         },
         onConnection: (reason) => reason !== undefined && warn(`${sessionId}: ${reason}`),
       });
@@ -63,6 +79,7 @@ export function createSessionFeed(context: SessionContext): SessionFeed {
     async end(turn) {
       try {
         const end = await Promise.race([watch?.end(turn) ?? closed.promise, closed.promise]);
+        await files;
         await shown;
         return end;
       } catch (error) {

@@ -1,5 +1,5 @@
 /** Events of a session as updates of ACP. */
-import type { SessionUpdate, ToolCall, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
+import type { Diff, SessionUpdate, ToolCall, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
 import type { StoredEvent } from '#domain/event.ts';
 import { isRecord } from '#domain/outside-value.ts';
 import { showHidden } from '#domain/text/hidden-text.ts';
@@ -10,7 +10,8 @@ const MAX_OUTPUT = 8_000;
 
 export type TakeEvent = (event: StoredEvent) => SessionUpdate[];
 
-export function createSessionUpdates(): TakeEvent {
+/** `edits`: what calls have changed in the editor's files, until their results are shown. */
+export function createSessionUpdates(edits: Map<string, Diff>): TakeEvent {
   const write = createWriting();
   const calls = new Set<string>();
   const outputs = new Map<string, string>();
@@ -19,6 +20,13 @@ export function createSessionUpdates(): TakeEvent {
     if (calls.has(call.toolCallId)) return { sessionUpdate: 'tool_call_update', ...call };
     calls.add(call.toolCallId);
     return { sessionUpdate: 'tool_call', ...call };
+  }
+
+  function complete(id: string, data: StoredEvent['data']): SessionUpdate {
+    const edit = edits.get(id);
+    outputs.delete(id);
+    edits.delete(id);
+    return show({ ...callOf(id, data), ...resultOf(data), ...(edit && editContent(edit)) });
   }
 
   return (event) => {
@@ -40,10 +48,8 @@ export function createSessionUpdates(): TakeEvent {
         outputs.set(id, output);
         return [{ sessionUpdate: 'tool_call_update', toolCallId: id, content: textContent(output) }];
       }
-      case 'tool.completed': {
-        outputs.delete(id);
-        return [show({ ...callOf(id, data), ...resultOf(data) })];
-      }
+      case 'tool.completed':
+        return [complete(id, data)];
       case 'approval.decided': {
         // The result of another session's call is in its own feed.
         if (!isRecord(data['subagent']) && !isRecord(data['delegation'])) return [];
@@ -54,6 +60,10 @@ export function createSessionUpdates(): TakeEvent {
         return [];
     }
   };
+}
+
+function editContent(edit: Diff): Pick<ToolCall, 'content' | 'locations'> {
+  return { content: [{ type: 'diff', ...edit }], locations: [{ path: edit.path }] };
 }
 
 function resultOf({ ok, code, preview }: StoredEvent['data']): Pick<ToolCall, 'status' | 'content'> {

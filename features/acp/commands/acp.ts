@@ -2,15 +2,13 @@
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import type { Command } from 'commander';
+import { MAX_BODY_WITH_FILES } from '#api/sent-files.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { createAcpAgent } from '../acp-agent.ts';
 
 interface AcpOptions extends ApiOptions {
   readonly agent: string;
 }
-
-/** A prompt with files of the editor; the API takes messages of 256 KB. */
-const MAX_LINE = 4 * 1024 * 1024;
 
 export function register(command: Command): void {
   command.option('--agent <key>', 'who answers in new sessions', 'main').action(serve);
@@ -23,7 +21,7 @@ async function serve({ agent, ...options }: AcpOptions): Promise<void> {
   const stream = ndJsonStream(
     Writable.toWeb(process.stdout),
     Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
-    { maxMessageBytes: MAX_LINE },
+    { maxMessageBytes: MAX_BODY_WITH_FILES },
   );
   const connection = sessions.app.connect(stream);
   await connection.closed;

@@ -1,53 +1,15 @@
 /** `tempoclaw acp` as an editor starts it, spoken to by the client side of the protocol's SDK. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { Readable, Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import {
-  client,
-  type ClientContext,
-  type ContentBlock,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-  type RequestPermissionRequest,
-  type RequestPermissionResponse,
-  type SessionUpdate,
-} from '@agentclientprotocol/sdk';
+import { methods, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { type Stack, startStack } from '#test/support/stack.ts';
+import { choose, type Editor, FOLDER, startEditor } from './editor.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
-const FOLDER = '/home/ann/project';
 const { agent: ask } = methods;
-
-type Answer = (request: RequestPermissionRequest, signal: AbortSignal) => Promise<RequestPermissionResponse>;
-
-const choose =
-  (kind: string): Answer =>
-  async ({ options }) => ({
-    outcome: {
-      outcome: 'selected',
-      optionId: options.find((one) => one.kind === kind)?.optionId ?? assert.fail(`no ${kind}`),
-    },
-  });
-
-interface Editor {
-  readonly agent: ClientContext;
-  readonly updates: SessionUpdate[];
-  readonly requests: RequestPermissionRequest[];
-  readonly files: Map<string, string>;
-  answer: Answer;
-  begin(): Promise<string>;
-  say(sessionId: string, text: string): Promise<string>;
-  text(): string;
-  calls(): { status: unknown; title: unknown }[];
-}
 
 describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
   let stack: Stack;
-  const programs: ChildProcess[] = [];
+  const editors: Editor[] = [];
   before(async () => {
     stack = await startStack({
       agents: [
@@ -57,76 +19,13 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
     });
   });
   after(async () => {
-    for (const program of programs) {
-      const ended = program.exitCode === null ? once(program, 'close') : undefined;
-      program.stdin?.end();
-      await ended;
-      assert.equal(program.exitCode, 0);
-    }
+    for (const editor of editors) await editor.stop();
     await stack.stop();
   });
 
   async function open({ key = stack.key, args = [] as string[], fs = true } = {}): Promise<Editor> {
-    const program = spawn(process.execPath, [MAIN, 'acp', ...args], {
-      env: { PATH: process.env['PATH'] ?? '', TEMPOCLAW_URL: stack.url, TEMPOCLAW_API_KEY: key },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    programs.push(program);
-    const updates: SessionUpdate[] = [];
-    const requests: RequestPermissionRequest[] = [];
-    const files = new Map<string, string>();
-    const app = client({ name: 'editor' })
-      .onNotification(methods.client.session.update, ({ params }) => {
-        updates.push(params.update);
-      })
-      .onRequest(methods.client.session.requestPermission, ({ params, signal }) => {
-        requests.push(params);
-        return editor.answer(params, signal);
-      })
-      .onRequest(methods.client.fs.readTextFile, ({ params }) => {
-        const content = files.get(params.path);
-        if (content === undefined) throw new Error('no such file');
-        return { content };
-      })
-      .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
-        files.set(params.path, params.content);
-        return {};
-      });
-    const stream = ndJsonStream(
-      Writable.toWeb(program.stdin),
-      Readable.toWeb(program.stdout) as ReadableStream<Uint8Array>,
-    );
-    const { agent } = app.connect(stream);
-    const { protocolVersion, agentCapabilities } = await agent.request(ask.initialize, {
-      protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: fs, writeTextFile: fs } },
-    });
-    assert.equal(protocolVersion, PROTOCOL_VERSION);
-    assert.equal(agentCapabilities?.loadSession, true);
-    const editor: Editor = {
-      agent,
-      updates,
-      requests,
-      files,
-      answer: choose('allow_once'),
-      async begin() {
-        const { sessionId } = await agent.request(ask.session.new, { cwd: FOLDER, mcpServers: [] });
-        return sessionId;
-      },
-      async say(sessionId, text) {
-        updates.length = 0;
-        const prompt: ContentBlock[] = [{ type: 'text', text }];
-        return (await agent.request(ask.session.prompt, { sessionId, prompt })).stopReason;
-      },
-      text: () =>
-        updates.map((one) => (one.sessionUpdate === 'agent_message_chunk' ? words(one) : '')).join(''),
-      calls: () =>
-        updates.flatMap((one) =>
-          one.sessionUpdate === 'tool_call' || one.sessionUpdate === 'tool_call_update'
-            ? [{ status: one.status, title: one.title }]
-            : [],
-        ),
-    };
+    const editor = await startEditor({ url: stack.url, key, args, fs });
+    editors.push(editor);
     return editor;
   }
 
@@ -136,6 +35,11 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
     const path = `/v1/approvals/${body.data[0].id}/decision`;
     assert.equal((await stack.ask('POST', path, { body: { decision: 'approve' } })).status, 200);
   };
+  /** That of the last call, as the editor shows it in the end. */
+  const contentOf = (updates: readonly SessionUpdate[]) =>
+    updates
+      .flatMap((one) => (one.sessionUpdate === 'tool_call_update' && one.content ? [one.content] : []))
+      .at(-1);
   const words = ({ content }: { content: { type: string; text?: string } }): string => content.text ?? '';
   const did = (note: string): boolean => stack.worker.probes.effects.some((one) => one.note === note);
 
@@ -157,11 +61,6 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
     await editor.agent.request(ask.session.prompt, { sessionId: session, prompt });
     for (const part of ['Look at this:', 'const a = 1;', `[b.ts](file://${FOLDER}/b.ts)`])
       assert.ok(editor.text().includes(part), editor.text());
-    const image = [{ type: 'image', mimeType: 'image/png', data: 'AA==' } as const];
-    await assert.rejects(
-      editor.agent.request(ask.session.prompt, { sessionId: session, prompt: image }),
-      /only text and files/,
-    );
   });
 
   it('ask for permission: once, always, or not at all', async () => {
@@ -235,6 +134,12 @@ describe('IN-11 agents in code editors', { concurrency: 4 }, () => {
     assert.match(editor.text(), /const unsaved = 1;/);
     await editor.say(session, `write_text_file {"path":"${FOLDER}/b.ts","content":"const b = 2;"}`);
     assert.equal(editor.files.get(`${FOLDER}/b.ts`), 'const b = 2;');
+    const change = { type: 'diff', path: `${FOLDER}/b.ts`, newText: 'const b = 2;' };
+    assert.deepEqual(contentOf(editor.updates), [{ ...change, oldText: null }]);
+    await editor.say(session, `write_text_file {"path":"${FOLDER}/b.ts","content":"const b = 3;"}`);
+    assert.deepEqual(contentOf(editor.updates), [
+      { ...change, oldText: 'const b = 2;', newText: 'const b = 3;' },
+    ]);
     editor.files.set('/home/ann/secret', 'hidden');
     await editor.say(session, `read_text_file {"path":"${FOLDER}/../secret"}`);
     assert.match(editor.text(), /path must be absolute and in/);

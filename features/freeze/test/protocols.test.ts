@@ -123,7 +123,7 @@ describe('DU-11 a held turn, in the protocols of clients', () => {
       data: { freeze_id: 'f', reason: REASON },
       created_at: new Date(),
     };
-    assert.partialDeepStrictEqual(createSessionUpdates()(event as never), [
+    assert.partialDeepStrictEqual(createSessionUpdates(new Map())(event as never), [
       { sessionUpdate: 'agent_thought_chunk', content: { text: WORDS } },
     ]);
   });
