@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   'turn.failed',
   'turn.stopped',
   'message.received',
+  'message.thinking',
   'message.delta',
   'message.reset',
   'message.completed',

@@ -180,6 +180,8 @@ async function readStream(
       if (gathered.text.length > MAX_TEXT_CHARS)
         throw new ModelError('TooLarge', `${context.provider} sent more than ${MAX_TEXT_CHARS} characters`);
       if (part.text) request.onDelta(part.text);
+    } else if (part.type === 'reasoning-delta') {
+      if (part.text) request.onThinking?.(part.text);
     } else if (part.type === 'tool-call') {
       // An unknown name is kept: our own policy refuses it and informs the model.
       gathered.calls.push({ name: names.fromWire(part.toolName), ...readArguments(part.input) });

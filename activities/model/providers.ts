@@ -48,15 +48,21 @@ const google: Protocol = {
   usual: PROVIDER_ADDRESSES.google,
   chat: (access, model) => createGoogle(access)(model),
   vectors: (access, model) => createGoogle(access).embeddingModel(model),
+  // A model that cannot think refuses the field, so it is sent only for an agent whose thoughts are shown.
+  with: ({ onThinking }) =>
+    onThinking ? { options: { google: { thinkingConfig: { includeThoughts: true } } } } : {},
 };
 
 /** Two protocols, Responses and Chat Completions. OpenAI keeps no state: each request contains the transcript. */
 function openai({ baseUrl }: ProviderSettings, value: ProviderConfig['api']): Protocol {
   // Other servers use Chat Completions unless the settings say otherwise.
   const api = value ?? (baseUrl && !isOpenAI(baseUrl) ? 'chat' : 'responses');
-  // Chat Completions stores nothing by default, and other servers refuse the field. Summaries of reasoning are not
-  // used, and not every organisation may request them.
-  const options = api === 'responses' ? { openai: { store: false, reasoningSummary: null } } : undefined;
+  // Chat Completions stores nothing by default, and other servers refuse the field. Not every organisation may request
+  // summaries of reasoning.
+  const optionsFor = ({ onThinking }: ModelRequest) =>
+    api === 'responses'
+      ? { openai: { store: false, reasoningSummary: onThinking ? 'auto' : null } }
+      : undefined;
   return {
     usual: PROVIDER_ADDRESSES.openai,
     chat: (access, model) => createOpenAI(access)[api](model),
@@ -64,7 +70,7 @@ function openai({ baseUrl }: ProviderSettings, value: ProviderConfig['api']): Pr
     transcribes: true,
     with: (request) => ({
       headers: { 'Idempotency-Key': keyOf(request) },
-      options,
+      options: optionsFor(request),
       imagesInResults: api === 'responses',
     }),
   };

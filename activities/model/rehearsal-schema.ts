@@ -98,6 +98,7 @@ const error = strict({
 const reply = strict({
   text: z.string().optional(),
   calls: z.array(call).min(1).max(100).optional(),
+  thinking: z.string().optional(),
   follow: z.literal('user', { error: "expected 'user'" }).optional(),
   delay: duration.optional(),
   stream: stream.optional(),

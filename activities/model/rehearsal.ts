@@ -29,6 +29,7 @@ export function createRehearsal(scripts: ScriptStore): ModelProvider {
         ? followUser(facts.values)
         : { text: fill(reply.text ?? '', facts), calls: callsOf(reply, facts) };
       await pause(reply.delay, facts, request.signal);
+      if (reply.thinking) request.onThinking?.(fill(reply.thinking, facts));
       await failAsWritten(reply, facts, message.text, request);
       await say(message.text, reply, facts, request);
       return toAnswer(message, reply, facts);

@@ -12,8 +12,13 @@ const MAX_PIECES_PER_SECOND = 2_000;
 /** Answers of this process that arrive now. */
 let open = 0;
 
+/** Characters of thoughts that readers see of one attempt. */
+const MAX_THOUGHTS = 200_000;
+
 export interface DeltaFeed {
   readonly add: (text: string) => void;
+  /** Adds to what the model thinks. Nothing else contains it, so all of it is written. */
+  readonly think: (text: string) => void;
   /** The text shown of this step is void: another model starts again, and readers see which and why. */
   readonly reset: (fallback: Pick<Fallback, 'from' | 'to' | 'error'>) => void;
   /** Drops gathered text, because the whole message follows, and waits for the last write. */
@@ -27,11 +32,15 @@ export function createDeltaFeed(
     readonly step: number;
     readonly attempt: number;
     /** A model may repeat a secret from its prompt, and pieces may cut it anywhere. */
-    readonly secrets: ScrubStream;
+    readonly openStream: () => ScrubStream;
   },
 ): DeltaFeed {
-  const { secrets, ...origin } = input;
+  const { openStream, ...origin } = input;
+  const secrets = openStream();
+  let thoughts: ScrubStream | undefined;
   let gathered = '';
+  let isThought = false;
+  let thoughtLength = 0;
   let timer: NodeJS.Timeout | undefined;
   let isStarted = false;
   let writing: Promise<void> = Promise.resolve();
@@ -44,25 +53,51 @@ export function createDeltaFeed(
   }
 
   function flush(): void {
+    clearTimeout(timer);
     timer = undefined;
-    send({ type: 'message.delta', data: { text: storableText(gathered), ...origin } });
+    const type = isThought ? 'message.thinking' : 'message.delta';
+    if (gathered !== '') send({ type, data: { text: storableText(gathered), ...origin } });
     gathered = '';
+  }
+
+  function gather(text: string): void {
+    gathered += text;
+    if (gathered !== '') timer ??= setTimeout(flush, isStarted ? furtherMs() : GATHER_MS.first);
+  }
+
+  function endThought(): void {
+    if (!isThought) return;
+    gathered += thoughts?.end() ?? '';
+    flush();
+    isThought = false;
   }
 
   return {
     add(text) {
-      gathered += secrets.push(text);
-      if (gathered !== '') timer ??= setTimeout(flush, isStarted ? furtherMs() : GATHER_MS.first);
+      endThought();
+      gather(secrets.push(text));
+    },
+    think(text) {
+      if (!isThought) flush();
+      isThought = true;
+      const shown = text.slice(0, MAX_THOUGHTS - thoughtLength);
+      thoughtLength += shown.length;
+      thoughts ??= openStream();
+      gather(thoughts.push(shown));
     },
     reset({ from, to, error }) {
       clearTimeout(timer);
       timer = undefined;
       gathered = '';
+      isThought = false;
+      thoughtLength = 0;
       secrets.end();
+      thoughts?.end();
       send({ type: 'message.reset', data: { ...origin, from, to, code: error.code } });
     },
     async close() {
       open -= 1;
+      endThought();
       clearTimeout(timer);
       await writing;
     },

@@ -181,7 +181,7 @@ async function generate(
   const feed = createDeltaFeed((events, isImmediate) => deps.ledger.appendEvents(step, events, isImmediate), {
     step: step.step,
     attempt: attempt.number,
-    secrets: deps.scrubber.stream(),
+    openStream: deps.scrubber.stream,
   });
   const request = {
     ...prompt,
@@ -194,6 +194,7 @@ async function generate(
     signal: attempt.signal,
     // An answer that gates must judge is shown after they have.
     onDelta: isShown ? feed.add : () => undefined,
+    onThinking: isShown && agent.show_thinking ? feed.think : undefined,
   };
   try {
     const generated = await ask(deps, run, request, 'answer', {

@@ -33,6 +33,8 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** Called with each piece of text as it arrives. Never throws. */
   readonly onDelta: (text: string) => void;
+  /** Called with each piece of what the model thinks, if its provider shows that. Never throws. */
+  readonly onThinking?: ((text: string) => void) | undefined;
 }
 
 export interface Usage {

@@ -173,6 +173,10 @@ const fields = {
     .enum(THINKING)
     .optional()
     .describe('How much the model may think; the provider’s own default when absent'),
+  show_thinking: z
+    .boolean()
+    .optional()
+    .describe('Whether people who may read its answers also see what the model thinks; not when absent'),
   instructions: textSchema(100_000).optional(),
   tools: policyObjectSchema.optional(),
   tool_names: dialectSchema.optional(),

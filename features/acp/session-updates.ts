@@ -37,6 +37,10 @@ export function createSessionUpdates(edits: Map<string, Diff>): TakeEvent {
       case 'message.completed':
       case 'message.reset':
         return write(event);
+      case 'message.thinking':
+        return [
+          { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: text(data['text']) } },
+        ];
       case 'turn.held':
         return [{ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: heldWords(data) } }];
       case 'approval.requested':

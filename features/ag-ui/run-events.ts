@@ -8,6 +8,7 @@ import type { ApprovalRow } from '#store/approvals/approval-store.ts';
 import type { TurnRow } from '#store/turns/turn-store.ts';
 import { interruptOf } from './interrupts.ts';
 import type { Seen } from './run-input.ts';
+import { createThinkingEvents } from './thinking-events.ts';
 
 export interface Run {
   readonly threadId: string;
@@ -28,6 +29,7 @@ export function createRunEvents({ threadId, runId, parentRunId }: Run, turn: str
   const run = { threadId, runId };
   const calls = new Set(seen.calls);
   const writing = createWriting(turn, seen.texts);
+  const thinking = createThinkingEvents(turn, seen.texts);
   let isStarted = false;
 
   function call(id: string, name: string, args: object, parent: string): AGUIEvent[] {
@@ -38,6 +40,13 @@ export function createRunEvents({ threadId, runId, parentRunId }: Run, turn: str
       { type: EventType.TOOL_CALL_ARGS, toolCallId: id, delta: JSON.stringify(args) },
       { type: EventType.TOOL_CALL_END, toolCallId: id },
     ];
+  }
+
+  /** A text may go on after a thought, but a thought ends with whatever follows it. */
+  function takeEvent(event: StoredEvent, args: CallArguments): AGUIEvent[] {
+    const { type, data } = event;
+    if (type !== 'message.thinking') return [...thinking.close(), ...eventsOf(event, args)];
+    return thinking.add(String(data['step']), String(data['attempt']), String(data['text'] ?? ''));
   }
 
   function eventsOf({ type, data }: StoredEvent, args: CallArguments): AGUIEvent[] {
@@ -72,10 +81,13 @@ export function createRunEvents({ threadId, runId, parentRunId }: Run, turn: str
       const pause = pauseOf(news);
       const first: AGUIEvent[] = isStarted ? [] : [{ ...STARTED, ...run, parentRunId }];
       isStarted = true;
-      const events = [...first, ...news.events.flatMap((event) => eventsOf(event, args))];
+      const events = [...first, ...news.events.flatMap((event) => takeEvent(event, args))];
       if (!pause) return { events, isOver: false };
       const shown = pause.kind === 'ended' ? [] : waitsOf(pause).flatMap(waiting);
-      return { events: [...events, ...writing.close(), ...shown, endEvent(run, turn, pause)], isOver: true };
+      return {
+        events: [...events, ...thinking.close(), ...writing.close(), ...shown, endEvent(run, turn, pause)],
+        isOver: true,
+      };
     },
   };
 }

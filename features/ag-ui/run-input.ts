@@ -131,7 +131,7 @@ function decisionOf({
 
 /** What the client has of the thread, so that a run that is sent again adds only what is missing. */
 export interface Seen {
-  /** Texts by the ids of their messages. */
+  /** Texts and thoughts by the ids of their messages. */
   readonly texts: ReadonlyMap<string, string>;
   readonly calls: ReadonlySet<string>;
   readonly results: ReadonlySet<string>;
@@ -140,7 +140,11 @@ export interface Seen {
 export function seenIn({ messages }: RunInput): Seen {
   const assistants = messages.filter((one) => one.role === 'assistant');
   return {
-    texts: new Map(assistants.map(({ id, content = '' }) => [id, content])),
+    texts: new Map(
+      messages.flatMap((one) =>
+        one.role === 'assistant' || one.role === 'reasoning' ? [[one.id, one.content ?? '']] : [],
+      ),
+    ),
     calls: new Set(assistants.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),
     results: new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : []))),
   };

@@ -31,6 +31,8 @@ export function createChatChunks(turn: string, known: readonly string[] = []): C
     switch (type) {
       case 'turn.held':
         return [{ type: 'data-held', data: { reason: data['reason'] }, transient: true }];
+      case 'message.thinking':
+        return [...writing.step(data['step']), ...writing.think(text)];
       case 'message.delta':
         return [
           ...writing.step(data['step']),
@@ -81,14 +83,21 @@ export function createChatChunks(turn: string, known: readonly string[] = []): C
 function createWriting() {
   let current: unknown;
   let text: { readonly id: string; written: string } | undefined;
+  let thought: string | undefined;
+  let thoughts = 0;
+  const endThought = (): Chunk[] => {
+    const chunks = thought === undefined ? [] : [{ type: 'reasoning-end', id: thought }];
+    thought = undefined;
+    return chunks;
+  };
   const close = (): Chunk[] => {
-    const chunks = text ? [{ type: 'text-end', id: text.id }] : [];
+    const chunks = [...endThought(), ...(text ? [{ type: 'text-end', id: text.id }] : [])];
     text = undefined;
     return chunks;
   };
   const add = (id: string, delta: string): Chunk[] => {
     if (delta === '') return [];
-    const opening = text?.id === id ? [] : [...close(), { type: 'text-start', id }];
+    const opening = text?.id === id ? endThought() : [...close(), { type: 'text-start', id }];
     text ??= { id, written: '' };
     text.written += delta;
     return [...opening, { type: 'text-delta', id, delta }];
@@ -102,6 +111,13 @@ function createWriting() {
     close,
     add,
     end,
+    think(delta: string): Chunk[] {
+      if (delta === '') return [];
+      if (thought === undefined) thoughts += 1;
+      const opening = thought === undefined ? [{ type: 'reasoning-start', id: `thought.${thoughts}` }] : [];
+      thought = `thought.${thoughts}`;
+      return [...opening, { type: 'reasoning-delta', id: thought, delta }];
+    },
     step(next: unknown): Chunk[] {
       if (next === current || next === undefined) return [];
       const chunks = [...end(), { type: 'start-step' }];
@@ -117,6 +133,7 @@ function createWriting() {
     /** Another model writes the step again. */
     reset(): Chunk[] {
       text = undefined;
+      thought = undefined;
       return current === undefined ? [] : [{ type: 'reset-step' }];
     },
   };

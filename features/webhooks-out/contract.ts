@@ -23,8 +23,13 @@ export const LONGEST_WAIT_DAYS = 5;
 /** How long the previous secret also signs, unless a rotation says otherwise. */
 export const ROTATION_SECONDS = 86_400;
 
-/** Parts of what `message.completed` and `tool.completed` contain whole: too many to be delivered one by one. */
-const PIECES: ReadonlySet<string> = new Set(['message.delta', 'message.reset', 'tool.output']);
+/** Thoughts, and parts of what `message.completed` and `tool.completed` contain whole: too many to be delivered one by one. */
+const PIECES: ReadonlySet<string> = new Set([
+  'message.thinking',
+  'message.delta',
+  'message.reset',
+  'tool.output',
+]);
 
 /** Checks what `events` of a webhook may name: a kind, all of a group as `approval.*`, or `*`. */
 export function eventProblem(required: string, kinds: readonly string[]): string | undefined {

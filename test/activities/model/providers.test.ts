@@ -45,6 +45,7 @@ before(async () => {
       { name: 'datetime', arguments: '{}' },
     ],
   });
+  server.mock.onMessage('ponder', { content: 'Round.', reasoning: 'A seal is a round animal.' });
   server.mock.onMessage('renamed', { toolCalls: [{ name: 'proxy_read_file', arguments: '{"path":"a"}' }] });
   server.mock.onMessage('nobody', { toolCalls: [{ name: 'nobody_offers_this', arguments: '{"a":1}' }] });
   server.mock.onMessage('too fast', {
@@ -86,6 +87,33 @@ describe('thinking', () => {
       assert.deepEqual(Object.fromEntries(fields.map((field) => [field, body[field]])), message);
       await ask(models, ref, 'greet');
       assert.doesNotMatch(JSON.stringify(server.seen.at(-1)?.body), /thinking|reasoning_effort|"effort"/);
+    });
+});
+
+describe('thoughts', () => {
+  // OpenAI's Chat Completions shows none.
+  for (const [ref] of THINKING_A_LITTLE.filter(([one]) => one !== 'chat/gpt-5-mini'))
+    test(`MO-1 ${ref} passes them on beside its text to whoever takes them`, async () => {
+      let thoughts = '';
+      const onThinking = (text: string) => {
+        thoughts += text;
+      };
+      const { answer, deltas } = await ask(models, ref, 'ponder', { thinking: 'low', onThinking });
+      assert.deepEqual([answer.text, deltas.join('')], ['Round.', 'Round.']);
+      assert.equal(thoughts, 'A seal is a round animal.');
+      assert.equal((await ask(models, ref, 'ponder', { thinking: 'low' })).answer.text, 'Round.');
+    });
+
+  for (const [ref, field] of [
+    ['openai/gpt-5-mini', '"summary":"auto"'],
+    ['google/gemini-2.5-flash', '"thinkingBudget":6554,"includeThoughts":true'],
+  ] as const)
+    test(`MO-1 ${ref} is asked to show them only for that`, async () => {
+      const sent = () => JSON.stringify(server.seen.at(-1)?.body);
+      await ask(models, ref, 'greet', { thinking: 'low' });
+      assert.ok(!sent().includes(field), sent());
+      await ask(models, ref, 'greet', { thinking: 'low', onThinking: () => undefined });
+      assert.ok(sent().includes(field), sent());
     });
 });
 

@@ -19,7 +19,7 @@ describe('SC-3 pieces of an answer', () => {
         events.push(...some);
         return Promise.resolve();
       },
-      { step: 1, attempt: 1, secrets: createScrubStream() },
+      { step: 1, attempt: 1, openStream: createScrubStream },
     );
     for (const piece of `Use ${TOKEN} for it, please `.match(/.{1,7}/g) ?? []) {
       feed.add(piece);
@@ -38,7 +38,7 @@ describe('SC-3 pieces of an answer', () => {
         events.push(...some);
         return Promise.resolve();
       },
-      { step: 1, attempt: 1, secrets: createScrubStream() },
+      { step: 1, attempt: 1, openStream: createScrubStream },
     );
     feed.add('half a wo');
     mock.timers.tick(200);
@@ -55,5 +55,33 @@ describe('SC-3 pieces of an answer', () => {
         ['message.delta', 'whole '],
       ],
     );
+  });
+
+  test('MO-1 what the model thinks comes before its words, whole and without secrets', async () => {
+    const events: NewEvent[] = [];
+    const feed = createDeltaFeed(
+      (some) => {
+        events.push(...some);
+        return Promise.resolve();
+      },
+      { step: 1, attempt: 1, openStream: createScrubStream },
+    );
+    feed.think('They use ');
+    mock.timers.tick(200);
+    for (const piece of TOKEN.match(/.{1,7}/g) ?? []) feed.think(piece);
+    feed.think(' for it');
+    feed.add('So it ');
+    mock.timers.tick(200);
+    feed.think('x'.repeat(300_000));
+    feed.think('No more.');
+    await feed.close();
+    const shown = events.map((event) => [event.type, (event.data as { text: string }).text] as const);
+    assert.deepEqual(shown.slice(0, 3), [
+      ['message.thinking', 'They use '],
+      ['message.thinking', '[REDACTED] for it'],
+      ['message.delta', 'So it '],
+    ]);
+    const thoughts = shown.flatMap(([type, text]) => (type === 'message.thinking' ? [text] : [])).join('');
+    assert.equal(thoughts.replace('[REDACTED]', TOKEN).length, 200_000);
   });
 });

@@ -10,7 +10,12 @@ import type { createStepList } from './step-list.ts';
 import type { Turn } from './timeline.ts';
 
 /** These change no row. */
-const PARTIAL = new Set<StreamedEvent['type']>(['message.delta', 'message.reset', 'tool.output']);
+const PARTIAL = new Set<StreamedEvent['type']>([
+  'message.thinking',
+  'message.delta',
+  'message.reset',
+  'tool.output',
+]);
 
 interface LiveStepsProps {
   readonly turn: Turn;
