@@ -11,6 +11,8 @@ import { sessionKeySchema, textSchema } from '#domain/schema/scalars.ts';
 
 const MAX_MESSAGES = 5_000;
 const MAX_CONTEXTS = 100;
+/** Characters of context and state, which are part of each message. */
+const MAX_SURROUNDINGS = 100_000;
 /** What a decision takes. */
 const MAX_REASON = 16_384;
 
@@ -79,13 +81,24 @@ function filesOf(content: Content): SentFile[] {
   });
 }
 
-/** What the application shows beside the conversation, for the agent to read. */
+/** What the application shows beside the conversation, for the agent to read. @throws Failure Unprocessable */
 function surroundings(context: RunInput['context'], state: unknown): string[] {
+  const parts = surroundingParts(context, state);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (length > MAX_SURROUNDINGS)
+    throw new Failure(
+      'Unprocessable',
+      `context and state have ${length} characters together; ${MAX_SURROUNDINGS} are possible`,
+    );
+  return parts;
+}
+
+function surroundingParts(context: RunInput['context'], state: unknown): string[] {
   const facts = context.map(({ description, value }) => `${description}: ${value}`);
   const isEmpty = state == null || JSON.stringify(state) === '{}';
   return [
-    ...(facts.length > 0 ? [`Context of the application:\n${facts.join('\n')}`] : []),
-    ...(isEmpty ? [] : [`State of the application:\n${JSON.stringify(state)}`]),
+    ...(facts.length > 0 ? [`Context of the application, as it sends it:\n${facts.join('\n')}`] : []),
+    ...(isEmpty ? [] : [`State of the application, as it sends it:\n${JSON.stringify(state)}`]),
   ];
 }
 

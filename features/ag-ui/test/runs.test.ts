@@ -339,6 +339,7 @@ describe('IN-11 runs of AG-UI', { concurrency: 6 }, () => {
       [{ messages: [{ id: 'u', role: 'user', content: [image] }] }, /other addresses are not fetched/],
       [{ threadId: '../raw' }, /threadId/],
       [{ threadId: 'empty', messages: [] }, /nothing is new/],
+      [{ state: { all: 'x'.repeat(100_000) } }, /context and state have 100052 characters/],
       [{ tools: [{ name: 'exec', description: '' }] }, /names/],
       [{ resume: [{ interruptId: 'apr_none', status: 'resolved', payload: 'yes' }] }, /needs approved/],
       [{ resume: [{ interruptId: 'apr_none', status: 'cancelled' }] }, /no such call/],
