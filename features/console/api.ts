@@ -1,6 +1,8 @@
 /** The console in the API: its pages, and its sessions in place of keys. */
+import type { FastifyRequest } from 'fastify';
 import type { ApiCore } from '#api/api-parts.ts';
 import type { ApiPart } from '#domain/feature.ts';
+import type { ApiKeyRow } from '#store/api-key-store.ts';
 import { type BuiltConsole, openBuiltConsole } from './built-files.ts';
 import { type ConsoleSessions, createConsoleSessions } from './sessions.ts';
 
@@ -12,6 +14,14 @@ declare module '#api/deps.ts' {
     readonly webConsole?: { readonly sessions: ConsoleSessions; readonly files: BuiltConsole };
     /** Other ways to log in: a name for people, and the path of the page that begins it, below that of the console. */
     readonly browserLogins?: readonly { readonly name: string; readonly path: string }[];
+    /**
+     * Where the browser of a session that has just ended also logs out, and the Set-Cookie values of its answer.
+     * @throws Failure Unavailable
+     */
+    readonly browserLogout?: (
+      request: FastifyRequest,
+      key: ApiKeyRow,
+    ) => Promise<{ readonly location: string | undefined; readonly cookies: readonly string[] }>;
   }
 }
 

@@ -44,8 +44,8 @@ export interface ConsoleSessions {
   resume(request: FastifyRequest): Promise<BrowserSession>;
   /** Whether a browser is logged in with the key. */
   isOpen(tenant: string, keyId: string): Promise<boolean>;
-  /** Ends the session. Returns the value of Set-Cookie that removes the cookie. */
-  end(request: FastifyRequest): Promise<string>;
+  /** Ends the session, if there is one. `cookie` is the value of Set-Cookie that removes the cookie. */
+  end(request: FastifyRequest): Promise<{ readonly cookie: string; readonly key: ApiKeyRow | undefined }>;
 }
 
 export function createConsoleSessions({ config, pool, tokenSecret }: ApiCore): ConsoleSessions {
@@ -128,7 +128,7 @@ export function createConsoleSessions({ config, pool, tokenSecret }: ApiCore): C
     async end(request) {
       const found = await read(request);
       if (found) await deleteSession(forTenant(pool, found.row.key.tenant_id), found.row.id);
-      return (await cookie()).write();
+      return { cookie: (await cookie()).write(), key: found?.row.key };
     },
   };
 }

@@ -30,6 +30,7 @@ export interface LoggedIn {
   /** Milliseconds since 1970. */
   readonly until: number;
   readonly refreshToken: string | undefined;
+  readonly idToken: string;
 }
 
 interface StartedLogin {
@@ -122,7 +123,12 @@ async function logIn(
   if (nonce !== undefined && claims['nonce'] !== nonce)
     throw failed(issuer, 'its token is for another login');
   const key = await keepPerson(pool, issuer.settings, claims, { isRenewed });
-  return { key, until: claims.exp * 1000, refreshToken: isText(refresh, MAX_TOKEN) ? refresh : undefined };
+  return {
+    key,
+    until: claims.exp * 1000,
+    refreshToken: isText(refresh, MAX_TOKEN) ? refresh : undefined,
+    idToken: String(idToken),
+  };
 }
 
 async function checkIdToken(issuer: LoginIssuer, text: unknown): Promise<Claims> {

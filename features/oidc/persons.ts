@@ -27,13 +27,13 @@ export async function keepPerson(
   if (typeof person === 'string')
     throw new Failure('Forbidden', `This token gives access to nothing: ${person}`);
   const { tenant, user, scopes, groups } = person;
-  const name = `oidc:${issuer.issuer}#${claims.sub}`;
+  const name = `${namePrefix(issuer)}${claims.sub}`;
   // No key has this hash: the secrets of keys begin otherwise.
   const hash = createHash('sha256')
     .update(JSON.stringify([tenant, name]))
     .digest();
   const key = {
-    id: `oidc_${hash.toString('hex', 0, 16)}`,
+    id: `${PERSON}${hash.toString('hex', 0, 16)}`,
     name,
     user,
     hash,
@@ -54,6 +54,21 @@ export async function keepPerson(
     scopes: scopesOf(scopes).filter((scope) => newest.includes(scope)),
     groups: groups.filter((group) => row.groups.includes(group)),
   };
+}
+
+/** Before the ids of persons' keys; no other key has it. */
+const PERSON = 'oidc_';
+
+function namePrefix({ issuer }: Pick<IssuerSettings, 'issuer'>): string {
+  return `oidc:${issuer}#`;
+}
+
+/** Whether the key is that of a person of the issuer. */
+export function isPersonOf(
+  { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
+  issuer: Pick<IssuerSettings, 'issuer'>,
+): boolean {
+  return id.startsWith(PERSON) && name.startsWith(namePrefix(issuer));
 }
 
 /** `admin` includes the others. */

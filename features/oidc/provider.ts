@@ -21,6 +21,7 @@ export interface ProviderDocument {
   readonly jwks_uri: string;
   readonly authorization_endpoint?: string;
   readonly token_endpoint?: string;
+  readonly end_session_endpoint?: string;
 }
 
 export interface Provider {
@@ -86,7 +87,10 @@ export function createProvider(
     };
     const jwks_uri = address('jwks_uri');
     if (jwks_uri === undefined) throw unavailable('its document names no address of keys');
-    const login = ['authorization_endpoint', 'token_endpoint'].map((field) => [field, address(field)]);
+    const login = ['authorization_endpoint', 'token_endpoint', 'end_session_endpoint'].map((field) => [
+      field,
+      address(field),
+    ]);
     return { jwks_uri, ...Object.fromEntries(login.filter(([, value]) => value !== undefined)) };
   }
 

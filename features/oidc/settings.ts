@@ -65,6 +65,8 @@ const issuerSchema = z.strictObject({
       /** Absent for a public client. */
       secret: z.string().min(1).max(1_000).exactOptional(),
       scope: labelSchema.default('openid profile email'),
+      /** Where logging out of the console ends the login: here alone, or at the provider too. */
+      logout: z.enum(['console', 'provider']).default('console'),
     })
     .exactOptional(),
   /** The first one that a token meets applies. */

@@ -60,12 +60,18 @@ export function logIn(
   return open('console/login', secret);
 }
 
-/** Resolves with the problem, also when the API could not be reached; then the session goes on. */
+/**
+ * Resolves with the problem, also when the API could not be reached; then the session goes on. Somebody whom an identity
+ * provider logged in may be sent there, to be logged out of it too.
+ */
 export async function logOut(): Promise<Problem | undefined> {
   const answer = await send('POST', 'console/logout');
   if (!(answer instanceof Response)) return answer;
   if (!answer.ok && answer.status !== 401) return readProblem(answer);
   login.value = { state: 'out' };
+  if (answer.status !== 200) return undefined;
+  const { location: page } = (await answer.json()) as { location: string };
+  location.assign(page);
   return undefined;
 }
 

@@ -1,9 +1,10 @@
 /** Logs browsers in and out. The key or link is exchanged for a session, whose token only the cookie contains. */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { callerOfKey, requireScope, type RouteAuthenticator } from '#api/server/auth.ts';
 import { Failure } from '#domain/errors.ts';
+import type { ApiKeyRow } from '#store/api-key-store.ts';
 import type { BrowserSession } from '../sessions.ts';
 import { linkProblem, takeLink } from '../store.ts';
 import { hashToken } from '../tokens.ts';
@@ -17,7 +18,7 @@ const answerSchema = z.object({ csrf_token: z.string(), expires_at: z.string() }
 
 export function addRoutes(
   app: Api,
-  { pool, webConsole, browserLogins = [] }: ApiDeps,
+  { pool, webConsole, browserLogins = [], browserLogout }: ApiDeps,
   authenticator: RouteAuthenticator,
 ): void {
   if (!webConsole) return;
@@ -49,12 +50,25 @@ export function addRoutes(
   );
 
   // Authentication also checks the token against requests of other sites.
-  app.post('/console/logout', { schema: { hide: true } }, async (request, reply) =>
-    reply
-      .code(204)
-      .header('set-cookie', await sessions.end(request))
-      .send(),
-  );
+  app.post('/console/logout', { schema: { hide: true } }, async (request, reply) => {
+    const { cookie, key } = await sessions.end(request);
+    reply.header('set-cookie', cookie);
+    const elsewhere = key && (await logOutElsewhere(request, key));
+    for (const one of elsewhere?.cookies ?? []) reply.header('set-cookie', one);
+    if (elsewhere?.location === undefined) return reply.code(204).send();
+    return reply.send({ location: elsewhere.location });
+  });
+
+  /** The session has ended already, whatever happens elsewhere. */
+  async function logOutElsewhere(request: FastifyRequest, key: ApiKeyRow) {
+    try {
+      return await browserLogout?.(request, key);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      request.log.warn({ key: key.id, err: error }, 'a browser was not logged out elsewhere');
+      return undefined;
+    }
+  }
 
   async function keyOfLink(hash: Buffer) {
     const key = await takeLink(pool, hash);

@@ -1,12 +1,14 @@
 /** Pages that send a browser to an identity provider, and take it back as a session of the console. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { sendPage } from '#api/server/browser-pages.ts';
 import { callerOfKey, requireScope, type RouteAuthenticator } from '#api/server/auth.ts';
 import { noticePage, PAGE_POLICY } from '#api/server/html-page.ts';
 import { FAILURES, Failure } from '#domain/errors.ts';
+import { createBrowserCookie } from '../browser-cookie.ts';
 import { beginLogin, finishLogin, LOGIN_SECONDS, type LoginIssuer } from '../login.ts';
+import { sealIdToken } from '../logout.ts';
 import { createRefresher } from '../refresh.ts';
 
 const REFRESH_MS = 2_000;
@@ -19,7 +21,7 @@ const answerSchema = z.object({
 });
 
 export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthenticator): void {
-  const { oidcLogins: issuers = [], webConsole, pool, settings } = deps;
+  const { oidcLogins: issuers = [], webConsole, pool, settings, idTokenCookie } = deps;
   if (issuers.length === 0 || !webConsole) return;
   const { sessions } = webConsole;
   const { sealer } = deps.secrets;
@@ -41,7 +43,14 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
   app.addHook('onClose', async () => clearInterval(timer));
 
   const base = settings.publicUrl?.replace(/\/+$/, '');
-  const cookie = loginCookie(base?.startsWith('https:') ?? false);
+  const cookie = createBrowserCookie({
+    name: 'tempoclaw-login',
+    isTls: base?.startsWith('https:') ?? false,
+    path: '/',
+    // The provider sends the browser back.
+    sameSite: 'Lax',
+    seconds: LOGIN_SECONDS,
+  });
   const issuerOf = (name: string): LoginIssuer => {
     const found = issuers.find((one) => one.settings.name === name);
     if (!found) throw new Failure('NotFound', 'There is no identity provider of this name to log in with');
@@ -73,6 +82,11 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
         const session = await sessions.begin(request, person.key);
         await refresher.keep(issuer, person);
         if (session.cookie !== undefined) reply.header('set-cookie', session.cookie);
+        const kept =
+          issuer.client.logout === 'provider'
+            ? sealIdToken(sealer, person.key.id, person.idToken)
+            : undefined;
+        if (kept !== undefined) reply.header('set-cookie', idTokenCookie?.write(kept));
         return reply.redirect(`${base ?? ''}/`, 303);
       }),
   );
@@ -87,19 +101,4 @@ async function asPage(reply: FastifyReply, answer: () => Promise<FastifyReply>):
     const html = noticePage('You are not logged in', error.message);
     return sendPage(reply.code(FAILURES[error.type].status), { html, policy: PAGE_POLICY });
   }
-}
-
-/** Lax, because the provider sends the browser back. Over TLS the prefix keeps other hosts from setting it. */
-function loginCookie(isTls: boolean) {
-  const name = `${isTls ? '__Host-' : ''}tempoclaw-login`;
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${isTls ? '; Secure' : ''}`;
-  return {
-    read: ({ headers }: FastifyRequest): string | undefined =>
-      headers.cookie
-        ?.split(';')
-        .map((pair) => pair.trim().split('='))
-        .find(([key]) => key === name)?.[1],
-    write: (value = ''): string =>
-      `${name}=${value}; ${attributes}; Max-Age=${value === '' ? 0 : LOGIN_SECONDS}`,
-  };
 }

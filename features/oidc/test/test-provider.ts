@@ -20,8 +20,8 @@ export interface TestProvider {
   life: number;
   /** While true, connections are closed without an answer. */
   isAway: boolean;
-  /** Lets the client `console` send people back to the address. */
-  allow(redirect: string): Promise<void>;
+  /** Lets the client `console` send people back to the address after a login, or after a logout. */
+  allow(redirect: string, after?: 'login' | 'logout'): Promise<void>;
   /** An access token for the API, from the provider's token endpoint. */
   tokenOf(person: string): Promise<string>;
   /** A token that the provider has not made. By default it is right in everything and signed with the provider's key. */
@@ -44,7 +44,7 @@ const SECRET = 'secret-of-a-test-client-0123456789';
 export async function startTestProvider(host = '127.0.0.1'): Promise<TestProvider> {
   const persons = new Map<string, JWTPayload>();
   const asked: string[] = [];
-  const redirects: string[] = [];
+  const redirects = { login: [] as string[], logout: [] as string[] };
   let count = 0;
   let current = await makeKey();
   let callback: ReturnType<Provider['callback']>;
@@ -75,8 +75,8 @@ export async function startTestProvider(host = '127.0.0.1'): Promise<TestProvide
     secret: SECRET,
     life: 300,
     isAway: false,
-    async allow(redirect) {
-      redirects.push(redirect);
+    async allow(redirect, after = 'login') {
+      redirects[after].push(redirect);
       await serve();
     },
     async tokenOf(person) {
@@ -116,7 +116,11 @@ export async function startTestProvider(host = '127.0.0.1'): Promise<TestProvide
 }
 
 /** Persons are clients that ask for themselves, and accounts of the login page. */
-function configuration(jwk: object, made: TestProvider, redirects: readonly string[]): object {
+function configuration(
+  jwk: object,
+  made: TestProvider,
+  redirects: Readonly<Record<'login' | 'logout', string[]>>,
+): object {
   const { persons } = made;
   return {
     jwks: { keys: [jwk] },
@@ -134,7 +138,8 @@ function configuration(jwk: object, made: TestProvider, redirects: readonly stri
         client_id: 'console',
         client_secret: SECRET,
         grant_types: ['authorization_code', 'refresh_token'],
-        redirect_uris: redirects,
+        redirect_uris: redirects.login,
+        post_logout_redirect_uris: redirects.logout,
       },
     ],
     features: {
@@ -174,6 +179,10 @@ function configuration(jwk: object, made: TestProvider, redirects: readonly stri
 export interface LoginPages {
   /** Goes through the pages as the person. Returns where the provider sends the browser in the end. */
   logIn(location: string, person: string): Promise<string>;
+  /** Confirms that the person wants to log out. Returns where the provider sends the browser in the end. */
+  logOut(location: string): Promise<string>;
+  /** What the pages have asked for, such as `login` and `consent`. */
+  readonly prompts: string[];
 }
 
 /** A browser at the provider's pages: it keeps cookies, follows redirects and sends forms. */
@@ -191,7 +200,16 @@ export function openLoginPages(): LoginPages {
     }
     return response;
   }
+  const prompts: string[] = [];
   return {
+    prompts,
+    async logOut(location) {
+      const page = await (await go(location)).text();
+      const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
+      const xsrf = /name="xsrf" value="(\w+)"/.exec(page)?.[1];
+      if (action === undefined || xsrf === undefined) throw new Error(`no form: ${page.slice(0, 2_000)}`);
+      return (await go(action, { xsrf, logout: 'yes' })).headers.get('location') ?? '';
+    },
     async logIn(location, person) {
       const { origin } = new URL(location);
       let response = await go(location);
@@ -205,6 +223,7 @@ export function openLoginPages(): LoginPages {
           const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
           if (action === undefined || prompt === undefined)
             throw new Error(`no form: ${page.slice(0, 2_000)}`);
+          prompts.push(prompt);
           response = await go(action, { prompt, login: person, password: 'x' });
         }
       }
