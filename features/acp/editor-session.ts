@@ -7,6 +7,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { orMissing, pathOf } from '#cli/command-context.ts';
 import type { Message, MessageReceipt, Page, Session, Turn } from '#cli/wire.ts';
+import { linkedArtifacts } from '#domain/files/linked-artifacts.ts';
 import { editorTools } from './editor-files.ts';
 import type { EditorPrompt } from './read-prompt.ts';
 import type { SessionContext } from './session-approvals.ts';
@@ -20,6 +21,8 @@ const MAX_CHAT = 200;
 const PAGE = 200;
 /** Messages that an editor gets when it opens a session again: the newest. */
 const MAX_REPLAYED = 1_000;
+/** Files of their answers. */
+const MAX_REPLAYED_FILES = 20;
 
 export interface EditorSession {
   readonly key: string;
@@ -115,10 +118,27 @@ export function createEditorSession(options: EditorSessionOptions): EditorSessio
         messages.push(...page.data);
         after = page.next_cursor ?? undefined;
       } while (after !== undefined && messages.length < MAX_REPLAYED);
-      await feed.show(messages.toReversed().flatMap(replayed));
+      const withFiles = newestWithFiles(messages);
+      for (const message of messages.toReversed()) {
+        await feed.show(replayed(message));
+        if (withFiles.has(message.id)) await feed.showFiles(`${message.id}.files`, message.text);
+      }
     },
   };
   return session;
+}
+
+/** Of messages from the newest to the oldest, the ids of those whose files are shown again. */
+function newestWithFiles(messages: readonly Message[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  let remaining = MAX_REPLAYED_FILES;
+  for (const { id, role, text } of messages) {
+    const { ids } = linkedArtifacts(role === 'user' ? '' : text);
+    remaining -= ids.length;
+    if (remaining < 0) break;
+    if (ids.length > 0) found.add(id);
+  }
+  return found;
 }
 
 function replayed({ id, role, text }: Message): SessionUpdate[] {

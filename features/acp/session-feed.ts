@@ -15,6 +15,8 @@ export interface SessionFeed {
   /** Resolves when the turn has ended and the editor has all of it, or as stopped when the session is closed. */
   end(turn: string): Promise<EndStatus>;
   show(updates: readonly SessionUpdate[]): Promise<void>;
+  /** Shows the files that a text links, as a message of this id. */
+  showFiles(messageId: string, text: string): Promise<void>;
   close(): void;
 }
 
@@ -39,12 +41,20 @@ export function createSessionFeed(context: SessionContext): SessionFeed {
     return shown;
   }
 
+  /** Files that cannot be read are in the text, as links. */
+  async function showFiles(messageId: string, text: string): Promise<void> {
+    try {
+      const blocks = await answerFiles(client, text);
+      await show(blocks.map((content) => ({ sessionUpdate: 'agent_message_chunk', messageId, content })));
+    } catch (error) {
+      warn(`files of ${sessionId}: ${String(error)}`);
+    }
+  }
+
   /** The files of an answer come after its text. */
-  async function showFiles({ turn_id: turn, data }: StoredEvent): Promise<void> {
+  function showFilesOf({ turn_id: turn, data }: StoredEvent): void {
     const text = typeof data['text'] === 'string' ? data['text'] : '';
-    const blocks = await answerFiles(client, text);
-    const messageId = `${turn}.${String(data['step'])}.files`;
-    await show(blocks.map((content) => ({ sessionUpdate: 'agent_message_chunk', messageId, content })));
+    files = files.then(() => showFiles(`${turn}.${String(data['step'])}.files`, text));
   }
 
   /** Those that were requested before the feed is followed. */
@@ -56,6 +66,7 @@ export function createSessionFeed(context: SessionContext): SessionFeed {
 
   return {
     show,
+    showFiles,
     isFollowed: () => watch !== undefined,
     follow(known) {
       watch ??= watchSession({
@@ -66,10 +77,7 @@ export function createSessionFeed(context: SessionContext): SessionFeed {
         onEvent(event) {
           void show(updatesOf(event));
           approvals.take(event);
-          if (event.type === 'message.completed')
-            files = files
-              .then(() => showFiles(event))
-              .catch((error: unknown) => warn(`files of ${sessionId}: ${String(error)}`));
+          if (event.type === 'message.completed') showFilesOf(event);
         },
         onConnection: (reason) => reason !== undefined && warn(`${sessionId}: ${reason}`),
       });

@@ -1,7 +1,7 @@
 /** Files that an editor sends and gets. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ContentBlock } from '@agentclientprotocol/sdk';
+import { type ContentBlock, methods } from '@agentclientprotocol/sdk';
 import { type Stack, startStack } from '#test/support/stack.ts';
 import { type Editor, FOLDER, startEditor } from './editor.ts';
 
@@ -110,7 +110,8 @@ describe('IN-11 files of code editors', { timeout: 100_000 }, () => {
       await keep(Buffer.from('His.'), 'filename=his.txt&user=bob', 'text/plain'),
     ];
     const [picture, table, paper, large] = ids.map((id) => `${stack.url}/v1/artifacts/${id}`);
-    await editor.say(await editor.begin(), ids.map((id) => `[it](artifact:${id})`).join(', '));
+    const sessionId = await editor.begin();
+    await editor.say(sessionId, ids.map((id) => `[it](artifact:${id})`).join(', '));
     assert.deepEqual(editor.blocks(), [
       { type: 'image', data: PNG, mimeType: 'image/png', uri: picture },
       {
@@ -129,6 +130,11 @@ describe('IN-11 files of code editors', { timeout: 100_000 }, () => {
       },
       { type: 'resource_link', name: 'gróß.txt', uri: large, mimeType: 'text/plain', size: 2_000_000 },
     ]);
+    // Whoever opens the session again gets them again.
+    const shown = editor.blocks();
+    editor.updates.length = 0;
+    await editor.agent.request(methods.agent.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
+    assert.deepEqual(editor.blocks(), shown);
     // What the editor got it may send back.
     const link = { type: 'resource_link', name: 'again', uri: String(large) } as const;
     await editor.send(await editor.begin(), [{ type: 'text', text: 'Back.' }, link]);
