@@ -2,6 +2,7 @@
  * The dependencies of tools, each provided by a group of activities. Each tool selects its own by `Pick<ToolDeps, …>`;
  * workers/ creates all of them.
  */
+import type { Attachment, FileBytes } from '#domain/files/attachment.ts';
 import type { Gateway } from '#domain/gateway.ts';
 import type { RunningBefore, SessionQueries } from '#domain/turn/session-queries.ts';
 import type { Egress } from '../egress/create-egress.ts';
@@ -41,6 +42,14 @@ export interface ToolDeps extends WorldDeps, AssignmentTools, TeamTools {
     path: string,
     after: (old: Buffer | null) => Buffer | undefined,
   ) => Promise<void>;
+  /**
+   * Keeps a file for the caller's user, so that an answer or a message can give it to people. Absent without the feature
+   * for it. Safe to repeat. @throws FileProblem, such as for a file with a secret
+   */
+  readonly keepFile?: (
+    call: Pick<RunningCall, 'tenant' | 'user' | 'hasSecret'>,
+    file: FileBytes,
+  ) => Promise<Attachment>;
   /** The deployment, for its operators. */
   readonly gateway: Gateway;
 }

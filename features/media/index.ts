@@ -1,4 +1,3 @@
 /** Exports what other features may use of this one. */
 export type { MediaTools } from './reading/media-reading-tools.ts';
-export type { MediaFile } from './reading/open-media.ts';
 export { withMediaProblems } from './reading/reading-tool.ts';

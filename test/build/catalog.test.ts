@@ -292,7 +292,6 @@ describe('TL dialects', () => {
 
   test('a parameter that would do nothing is refused with its reason, and taken when it asks for nothing', () => {
     const refused: readonly (readonly [string, object, RegExp])[] = [
-      ['write_file', { path: 'a', content: 'x', deliver: true }, /^deliver: no file is sent to the chat/],
       ['spawn', { task: 'x', team_task_id: '7' }, /^team_task_id: /],
       ['spawn', { task: 'x', estimated_duration: 5 }, /^estimated_duration: .*timeout/],
       ['team_message', { action: 'send', to: 'a', text: 'x', media: ['a.png'] }, /^media: .*attach/],
@@ -302,7 +301,7 @@ describe('TL dialects', () => {
       assert.ok(!read.ok, tool);
       assert.match(read.message, words);
     }
-    assert.equal(catalog.parse('write_file', { path: 'a', content: 'x', deliver: false }).ok, true);
+    assert.equal(catalog.parse('spawn', { task: 'x', team_task_id: null }).ok, true);
   });
 
   test('spawn with an agent is a call of delegate, to be judged as one', () => {

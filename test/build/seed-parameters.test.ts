@@ -22,7 +22,7 @@ const AT = '2026-03-04T05:06:07Z';
 
 const GOCLAW: readonly Row[] = [
   ['read_file', { path: 'a', offset: 0, limit: 3 }],
-  ['write_file', { path: 'a', content: 'b', append: true, deliver: false }],
+  ['write_file', { path: 'a', content: 'b', append: true, deliver: true }],
   ['edit', { path: 'a', old_string: 'b', new_string: 'c', replace_all: true }],
   ['edit_file', { path: 'a', old_string: 'b', new_string: 'c' }],
   ['list_files', { path: 'a' }],
@@ -210,7 +210,6 @@ const CLAWFT: readonly Row[] = [
 
 /** What they, or a later version of one, accept, and we refuse in words. */
 const REFUSED: readonly (readonly [tool: string, args: Args, words: RegExp])[] = [
-  ['write_file', { path: 'a', content: 'b', deliver: true }, /deliver: no file is sent/],
   ['spawn', { task: 'a', team_task_id: 'b' }, /team_task_id: /],
   ['spawn', { task: 'a', estimated_duration: 5 }, /estimated_duration: nothing goes by it; timeout/],
   ['spawn', { task: 'a', agent: 'main', model: 'b/c' }, /model: another agent has a model of its own/],

@@ -2,21 +2,17 @@
  * What the tools `message` and `create_forum_topic` do, only in channels of the caller's agent, and only where its user
  * may be.
  */
-import type { MediaFile } from '#features/media/index.ts';
 import { announceDeliveries } from '#features/webhooks-out/index.ts';
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#domain/files/attachment.ts';
 import { type ChannelPlace, chatIdOf, POSTED } from '../contract.ts';
-import { Failure } from '#domain/errors.ts';
 import { SecretProblem } from '#domain/secret.ts';
 import { type ToolFailure, toolError } from '#domain/tool.ts';
 import type { RunningCall } from '#policy/define-tool.ts';
-import { type ArtifactPlaces, asAttachment, putArtifact } from '#features/artifacts/index.ts';
 import { insertDirectPost } from '../store/channel-post-store.ts';
 import { type ChannelRow, hasSpokenIn, listChannels } from '../store/channel-store.ts';
 import type { Scrubber } from '#store/secrets/scrubber.ts';
 import { EgressError } from '@tempoclaw/egress';
-import { FileProblem, shown } from '#activities/workspace/file-problem.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { ChannelError } from './channel-error.ts';
 import type { TopicOptions } from './channel-sender.ts';
@@ -41,8 +37,6 @@ export interface OwnChannels {
   target(call: Caller, channel: string | undefined, place: ChannelPlace): Promise<Target | ToolFailure>;
   /** Posts once for each call; if the service is away, the post is sent later. */
   say(call: Caller, target: Target, markdown: string, files?: readonly Attachment[]): Promise<void>;
-  /** Stores a file of the workspace as an artifact of the caller's user. @throws FileProblem */
-  keep(call: RunningCall, file: Pick<MediaFile, 'name' | 'type' | 'bytes'>): Promise<Attachment>;
   /** Returns undefined if its service has no topics. Not safe to repeat: each call makes one. */
   createTopic(
     call: Caller,
@@ -53,7 +47,7 @@ export interface OwnChannels {
 }
 
 export function createOwnChannels(
-  deps: ChannelDeps & ArtifactPlaces & { readonly scrubberOf: (tenant: string) => Promise<Scrubber> },
+  deps: ChannelDeps & { readonly scrubberOf: (tenant: string) => Promise<Scrubber> },
 ): OwnChannels {
   const { pool } = deps;
   return {
@@ -88,17 +82,6 @@ export function createOwnChannels(
       };
       await insertDirectPost(forTenant(pool, call.tenant), channel.webhook_id, post);
       await announceDeliveries(pool);
-    },
-    async keep({ tenant, user, hasSecret }, { name: filename, type, bytes }) {
-      // Secrets are removed from words; a file is sent unchanged or not at all.
-      if (!/^(?:image|audio|video)\//.test(type) && hasSecret(bytes.toString('latin1')))
-        throw new FileProblem('PermissionDenied', `${shown(filename)} holds what no chat is told: a secret`);
-      try {
-        return asAttachment(await putArtifact(deps, tenant, { bytes, user, filename, type, hasSecret }));
-      } catch (error) {
-        if (!(error instanceof Failure) || error.type === 'Unavailable') throw error;
-        throw new FileProblem('ExecutionFailed', `${shown(filename)}: ${error.message}`);
-      }
     },
     async createTopic(call, { channel, place }, name, options) {
       let made: string | undefined;

@@ -10,7 +10,6 @@ describe('the tool create_forum_topic', () => {
   const channels = (answer: string | ReturnType<typeof toolError>): OwnChannels => ({
     target: async (_call, _channel, place) => ({ channel: { key: 'tg' } as never, place }),
     say: async () => undefined,
-    keep: async () => assert.fail('nothing is kept'),
     createTopic: async (_call, { place }, name, options) => {
       made.push([place.chat, name, options.iconColor]);
       return answer;

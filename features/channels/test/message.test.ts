@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MediaTools } from '#features/media/reading/media-reading-tools.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
 import { tool } from '../tools/message.ts';
 import { readArguments } from '#policy/read-arguments.ts';
@@ -10,7 +11,10 @@ import { toolError } from '#domain/tool.ts';
 import { FileProblem } from '#activities/workspace/file-problem.ts';
 
 type Call = Partial<RunningCall>;
-type Bench = MediaTools & { readonly channels: OwnChannels };
+type Bench = MediaTools & {
+  readonly channels: OwnChannels;
+  readonly keepFile: NonNullable<ToolDeps['keepFile']>;
+};
 
 /** What was posted where; `refused` must not be reached. */
 function bench(lines: string[], refused?: string): Bench {
@@ -21,12 +25,12 @@ function bench(lines: string[], refused?: string): Bench {
         return { ref, name: ref, type: 'text/plain', bytes: Buffer.from(ref) };
       },
     } as never,
+    keepFile: async (_call, { name }) => ({ name }) as never,
     channels: {
       target: async (_call, channel = 'tg', place) =>
         place.chat === refused
           ? toolError('PermissionDenied', 'no')
           : { channel: { key: channel } as never, place },
-      keep: async (_call, { name }) => ({ name }) as never,
       say: async (_call, { channel, place }, words, files = []) =>
         void lines.push(
           [

@@ -2,6 +2,7 @@
 import { type MediaTools, withMediaProblems } from '#features/media/index.ts';
 import { z } from 'zod';
 import { defineTool, textField } from '#policy/define-tool.ts';
+import type { ToolDeps } from '#activities/tool-call/tool-deps.ts';
 import type { OwnChannels } from '../activities/own-channels.ts';
 import { type Attachment, MAX_ATTACHMENTS } from '#domain/files/attachment.ts';
 import { chatIdOf, placeOfChat } from '../contract.ts';
@@ -33,7 +34,12 @@ const input = z.object({
   forward_reason: textField(500, 'With forward: in which words your user asked for it').optional(),
 });
 
-export const tool = defineTool<z.infer<typeof input>, MediaTools & { readonly channels: OwnChannels }>({
+interface MessageDeps extends MediaTools {
+  readonly channels: OwnChannels;
+  readonly keepFile: NonNullable<ToolDeps['keepFile']>;
+}
+
+export const tool = defineTool<z.infer<typeof input>, MessageDeps>({
   name: 'message',
   description:
     'Say something in a chat service, beside your answer: during long work, or in another chat when your user asks for that. Your answer itself is sent without it; a link to artifact:ID in it, such as [name](artifact:ID), sends that file.',
@@ -59,7 +65,7 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools & { readonly ch
   },
   summary: ({ channel, target }) => [channel, target].filter(Boolean).join(' ') || 'here',
   async run(
-    { channels, media },
+    { channels, media, keepFile },
     { message, media: refs, channel, target, forward, forward_reason: reason },
     call,
   ) {
@@ -84,7 +90,7 @@ export const tool = defineTool<z.infer<typeof input>, MediaTools & { readonly ch
     if ('ok' in found) return found;
     return withMediaProblems(async () => {
       const files: Attachment[] = [];
-      for (const ref of refs) files.push(await channels.keep(call, await media.open(call, ref)));
+      for (const ref of refs) files.push(await keepFile(call, await media.open(call, ref)));
       await channels.say(call, found, message, files);
       return { ok: true, text: `It is on its way to ${chatIdOf(found.place)} of ${found.channel.key}.` };
     });
