@@ -4,6 +4,7 @@
  * the guard lets it go.
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { type Attempt, isStopped, STOPPED } from './attempt.ts';
 import type { Guards, StartingWork } from './guards.ts';
 
@@ -43,7 +44,13 @@ export function createStartGate(guards: Pick<Guards, 'heldBack'>): StartGate {
         again = 1;
       }
       if (isStopped(signal)) throw new CancelledFailure(STOPPED);
-      throw ApplicationFailure.create({ type: 'Held', message: held.reason, nextRetryDelay: again });
+      throw ApplicationFailure.create({
+        type: 'Held',
+        message: held.reason,
+        nextRetryDelay: again,
+        // It is a wait: the worker neither warns of it nor counts it among failures.
+        category: ApplicationFailureCategory.BENIGN,
+      });
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { cutText } from '#domain/text/cut-text.ts';
 import type { ToolFailure, ToolResult } from '#domain/tool.ts';
 import type { RunToolInput, RunToolResult } from '#domain/turn/turn-activities.ts';
@@ -149,7 +150,11 @@ function mayWait({ mcp, mayContinueOutside, mayNeedLogin }: Tool): boolean {
 }
 
 function stillRuns(): ApplicationFailure {
-  return ApplicationFailure.retryable('what it has at its MCP server is not over', 'StillRuns');
+  return ApplicationFailure.create({
+    type: 'StillRuns',
+    message: 'what it has at its MCP server is not over',
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }
 
 /** The end of its worker ended it, or the server believed the worker dead: nobody wanted the call to end. */
