@@ -32,9 +32,10 @@ export function columnsOf(text: string): number {
   return stringWidth(text);
 }
 
-/** Formats `840 ms`, `12.3 s`, `4 min 5 s`, `3 h 12 min`. */
+/** Formats `< 1 ms`, `840 ms`, `12.3 s`, `4 min 5 s`, `3 h 12 min`. */
 export function durationWords(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (Math.round(milliseconds) < 1) return '< 1 ms';
+  if (Math.round(milliseconds) < 1_000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1_000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const minutes = Math.floor(seconds / 60);

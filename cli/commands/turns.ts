@@ -57,7 +57,11 @@ export function outcomeOf(call: ToolCall): string {
   return call.ok ? 'ok' : (call.code ?? 'failed');
 }
 
-export function timeOf(call: ToolCall): string {
-  if (!call.started_at || !call.ended_at) return '';
-  return durationWords(Date.parse(call.ended_at) - Date.parse(call.started_at));
+/** Empty for a call that only reads: it is not claimed, and nobody records when it began. */
+export function timeOf({
+  started_at: from,
+  ended_at: to,
+}: Pick<ToolCall, 'started_at' | 'ended_at'>): string {
+  if (!from || !to || from === to) return '';
+  return durationWords(Date.parse(to) - Date.parse(from));
 }

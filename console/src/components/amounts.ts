@@ -12,7 +12,8 @@ export function moneyText(usd: number | null): string {
 }
 
 export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (Math.round(ms) < 1) return '< 1 ms';
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 100_000) return `${(ms / 1_000).toFixed(1)} s`;
   return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
 }
