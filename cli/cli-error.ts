@@ -24,6 +24,11 @@ export class CliError extends Error {
     this.exitCode = details.exitCode ?? EXIT.failed;
     this.code = details.code ?? 'Failed';
   }
+
+  /** The fields that `--json` prints beside code and remedy. */
+  forPrograms(): { readonly message: string } {
+    return { message: this.message };
+  }
 }
 
 export function usageError(message: string, remedy?: string): CliError {

@@ -51,6 +51,12 @@ export class ApiError extends CliError {
     this.status = status;
     this.problem = problem;
   }
+
+  override forPrograms(): { readonly message: string } {
+    const { request_id: request, errors } = this.problem;
+    const message = headOf(this.problem);
+    return { message, ...{ status: this.status, request_id: request, errors } };
+  }
 }
 
 /** The request of one try, to which the key is added. */
@@ -147,8 +153,12 @@ async function refusal(response: Response, target: Target): Promise<ApiError> {
   return error;
 }
 
+function headOf({ detail, title }: Problem): string {
+  return detail ?? title ?? 'The API refused the request';
+}
+
 function problemText(status: number, problem: Problem): string {
-  const head = problem.detail ?? problem.title ?? 'The API refused the request';
+  const head = headOf(problem);
   const fields = (problem.errors ?? [])
     // The detail often has the first one already.
     .filter(

@@ -28,9 +28,10 @@ function report(error: unknown, isJson: boolean): ExitCode {
   if (error instanceof CommanderError && !isJson) return EXIT.usage;
   const known = foreseen(error);
   const { code, message, remedy } = known ?? { code: 'Internal', message: String(error), remedy: undefined };
+  const facts = known?.forPrograms() ?? { message };
   const err = createOutput(process.stderr);
   if (isJson) {
-    err.line(JSON.stringify({ error: { code, message, remedy: remedy || remedyOf(code) } }));
+    err.line(JSON.stringify({ error: { code, ...facts, remedy: remedy || remedyOf(code) } }));
   } else {
     err.line(fitted(err, `${err.paint('red', '✘')} ${message}`));
     if (remedy) err.line(fitted(err, `  ${remedy}`));

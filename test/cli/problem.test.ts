@@ -20,4 +20,15 @@ describe('IN-6 a refusal in a terminal', () => {
       '  body/model: is required',
     ]);
   });
+
+  it('has each fact once for programs, in a field of its own', () => {
+    const errors = [{ pointer: 'body/model', message: 'is required' }];
+    const problem = { detail: 'body/model: is required', code: 'InvalidInput', request_id: 'req_1', errors };
+    assert.deepEqual(new ApiError(400, problem, undefined).forPrograms(), {
+      message: 'body/model: is required',
+      status: 400,
+      request_id: 'req_1',
+      errors,
+    });
+  });
 });
