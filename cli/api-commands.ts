@@ -101,10 +101,11 @@ function addApiCommand(
     const program = one.takesProgram ? (line[names.length] as string[]) : [];
     const options = line[names.length + (one.takesProgram ? 1 : 0)] as ApiOptions;
     const context = createContext(options);
+    const flagged = readFlags(flags, options);
     const words = Object.fromEntries(names.map((name, at) => [name, readWord(fields[name], line[at], name)]));
     for (const name of named?.ids ?? [])
       words[name] = await idOf(context, named?.list ?? '', String(words[name]));
-    const input = { ...words, ...readFlags(flags, options) };
+    const input = { ...words, ...flagged };
     const beside = body ? without(input, (name) => !(name in queried)) : undefined;
     const sent = (await own.sends?.(input, context, program)) ?? sentOf(input);
     const received = await send(context.client, { method, path }, words, sent, beside as Query | undefined);
@@ -172,6 +173,7 @@ function innermost(schema: z.ZodType): z.ZodType {
 interface FlagOption {
   readonly name: string;
   readonly kind: string | undefined;
+  readonly needs: string | undefined;
   readonly option: Option;
 }
 
@@ -190,7 +192,7 @@ export function flagOptions(
     const choices = parts.choices ?? (kind === 'boolean' ? ['yes', 'no'] : undefined);
     if (choices) option.choices([...choices]);
     if (bounds) option.argParser(wholeNumber(...bounds));
-    return { name, kind, option };
+    return { name, kind, needs: parts.needs, option };
   });
 }
 
@@ -213,6 +215,9 @@ function kindOf({ variadic, required }: Option, field: z.ZodType | undefined): s
 /** The flags that were used or have a default. */
 export function readFlags(flags: readonly FlagOption[], options: object): Record<string, unknown> {
   const values = new Map(Object.entries(options));
+  for (const { needs, option } of flags)
+    if (needs !== undefined && values.has(option.attributeName()) && !values.has(needs))
+      throw usageError(`${option.long} does nothing without --${needs}.`);
   const read = flags.map(({ name, kind, option }) => [
     name,
     readFlag(kind, values.get(option.attributeName()), option.long ?? name),

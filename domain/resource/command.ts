@@ -11,6 +11,8 @@ interface FlagParts {
   readonly required?: true;
   /** Flags that cannot be used with it, without their dashes. */
   readonly conflicts?: readonly string[];
+  /** The flag without which it does nothing. */
+  readonly needs?: string;
   readonly default?: string | number;
   /** Limits of a whole number; both are inclusive. */
   readonly bounds?: readonly [min: number, max: number];

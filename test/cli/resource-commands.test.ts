@@ -64,6 +64,10 @@ describe('IN-6 commands of a definition', () => {
       [[...timed, '--every', '60'], /'--cron <expression>' cannot be used with option '--every <seconds>'/],
       [[...timed, '--at', AT], /cannot be used with option '--at <time>'/],
       [['schedules', 'update', 'tea', '--pause', '--resume'], /cannot be used with option '--resume'/],
+      [['heartbeat', 'set', 'main', '--pause', '--resume'], /cannot be used with option '--resume'/],
+      [['schedules', 'update', 'tea', '--zone', 'UTC'], /--zone does nothing without --cron/],
+      [[...timed.slice(0, 5), '--every', '60', '--zone', 'UTC'], /--zone does nothing without --cron/],
+      [['record', 'tea', '--since', '7d'], /--since and --outcome choose sessions of --agent/],
     ] as const) {
       const { code, stderr } = await cli(...args);
       assert.equal(code, 2, stderr);

@@ -48,6 +48,8 @@ async function run(session: string | undefined, options: RecordOptions): Promise
   const context = createContext(options);
   if ((session === undefined) === (options.agent === undefined))
     throw usageError('Name a session, or an agent with --agent.');
+  if (session !== undefined && (options.since !== undefined || options.outcome !== undefined))
+    throw usageError('--since and --outcome choose sessions of --agent; with a session they do nothing.');
   if (options.agent !== undefined) return recordDataset(context, options.agent, options);
   const recording = await recordSession(context.client, session ?? '');
   if (options.out === undefined) return printText(context.out, recordingText(recording));

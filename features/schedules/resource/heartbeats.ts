@@ -28,7 +28,7 @@ const changes = {
   max_retries: ['--retries <n>', 'of a beat that has failed'],
   isolated_session: ['--isolated <yes-or-no>', 'each beat in a session of its own'],
   light_context: ['--light <yes-or-no>', 'HEARTBEAT.md is the only file of the prompt'],
-  pause: ['--pause', 'no beat begins by itself'],
+  pause: ['--pause', 'no beat begins by itself', { conflicts: ['resume'] }],
   resume: ['--resume'],
 } as const satisfies Flags;
 

@@ -18,7 +18,7 @@ const flags = {
     '"0 9 * * 1-5": minute hour day month weekday',
     { conflicts: ['every', 'at'] },
   ],
-  zone: ['--zone <name>', 'of --cron: Europe/Berlin; UTC unless given', { conflicts: ['every', 'at'] }],
+  zone: ['--zone <name>', 'of --cron: Europe/Berlin; UTC unless given', { needs: 'cron' }],
   every: ['--every <seconds>', 'in place of --cron', { kind: 'number', conflicts: ['at'] }],
   at: ['--at <time>', 'in place of --cron: once, 2026-05-01T09:00:00+02:00'],
   session: ['--session <key>', 'where it is said; a session of each run’s own unless given'],
