@@ -52,7 +52,6 @@ const runProcess = () => import('./commands/run-process.ts');
 const agentLinks = async () => (await import('#domain/resource/agent-links.ts')).agentLinks;
 const allowlist = async () => (await import('#domain/resource/exec-allowlist.ts')).execAllowlist;
 const egress = async () => (await import('#domain/resource/egress.ts')).egress;
-const gateway = async () => (await import('#domain/resource/gateway.ts')).gateway;
 const delegations = async () => (await import('#domain/resource/assignments.ts')).delegations;
 const apiKeys = async () => (await import('#domain/resource/api-keys.ts')).apiKeys;
 const tenants = async () => (await import('#domain/resource/api-keys.ts')).tenants;
@@ -64,7 +63,7 @@ const GROUPS: Readonly<Record<CommandGroup, readonly Row[]>> = {
     ['api', 'run one API process of a deployment, until SIGTERM', { takes: [], from: runProcess }],
     ['worker', 'run one worker process of a deployment, until SIGTERM', { takes: [], from: runProcess }],
     ['reload', 'read the settings again, in every process, without disturbing a turn'],
-    ['gateway', 'the deployment for its operators: status, config, reload', { from: gateway }],
+    ['gateway', 'the deployment for its operators: status, health, config, reload'],
   ],
   'Talk:': [
     ['approvals', 'calls that wait for a person: list, show, approve, reject, respond, link, watch, notify'],

@@ -101,7 +101,6 @@ export const gateway = defineResource(
       command: {
         word: 'health',
         help: 'workers and what they do, the backlog of queues, sweeps and the disk',
-        says: (health) => JSON.stringify(health, null, 2),
       },
     }),
     getSettings: operation({

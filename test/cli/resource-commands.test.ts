@@ -45,6 +45,31 @@ describe('IN-6 commands of a definition', () => {
     assert.equal(api.requests[0]?.query.toString(), 'limit=1&agent=lead');
   });
 
+  test('the health of an installation is tables, or the API’s JSON', async () => {
+    const at = new Date().toISOString();
+    const health = {
+      version: '0.1.0',
+      postgres: 'ok',
+      temporal: 'away',
+      workers: [{ id: 'w1', version: '0.1.0', build: 'b1', running: { exec: 2 }, seen_at: at }],
+      queues: [{ queue: 'tempoclaw', kind: 'activity', waiting: 3, oldest_seconds: 9 }],
+      sweep: [{ part: 'prune_rows', ended_at: at, found: 4, failed: 1 }],
+      disk: { free_bytes: 5e9, total_bytes: 2e10 },
+      database_bytes: null,
+    };
+    api.on(({ path }) => (path === '/v1/gateway/health' ? { status: 200, body: health } : undefined));
+    const { stdout } = await cli('gateway', 'health');
+    for (const words of [
+      /^temporal +away$/m,
+      /^disk +5\.00 GB free of 20\.00 GB$/m,
+      /^w1 +0\.1\.0 +b1 .* ago +2 exec$/m,
+      /^tempoclaw \(activity\) +3 +9 s$/m,
+      /^prune_rows .* ago +4 +1$/m,
+    ])
+      assert.match(stdout, words);
+    assert.deepEqual(JSON.parse((await cli('gateway', 'health', '--json')).stdout), health);
+  });
+
   test('one is shown as fields, or as the API’s JSON', async () => {
     assert.match(
       (await cli('agent-links', 'show', 'alk_1')).stdout,
