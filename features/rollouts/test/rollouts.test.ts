@@ -209,6 +209,10 @@ describe('DU-10 rollouts', () => {
     ] as const)
       assert.match((await start({ agent: 'many', change }, 422)).detail, words);
     await start({ agent: 'absent', change: { name: 'x' } }, 404);
+    // The agent is what is named first: a hook that cannot be called is of no use to it.
+    const judge = { event: 'pre_tool_use', type: 'prompt', prompt: 'Is it safe?', model: 'nobody/nothing' };
+    await start({ agent: 'absent', change: { hooks: [judge] } }, 404);
+    await start({ agent: 'many', change: { hooks: [judge] } }, 422);
     await start({ agent: 'many', share: 5 }, 400);
     await start({ agent: 'many', share: 101, change: { name: 'x' } }, 400);
     await start({ agent: 'many', revision: 7 }, 422);
