@@ -9,7 +9,7 @@ import { defineResource } from './define-resource.ts';
 const idsSchema = z.array(labelSchema).max(1_000);
 
 export const teamSettingsSchema = z.strictObject({
-  allow_user_ids: idsSchema.optional().describe('Only these users bring work to the team'),
+  allow_user_ids: idsSchema.optional().describe('Only these users bring work to the team; empty: all'),
   deny_user_ids: idsSchema.optional(),
   allow_channels: idsSchema.optional(),
   deny_channels: idsSchema.optional(),
