@@ -20,7 +20,7 @@ export const handoffs = defineResource(
     tag: 'delegations',
     item: itemSchema,
     key: 'chat_id',
-    missing: 'This chat was not handed to another agent',
+    missing: 'This chat was not handed to another agent, or not with this session',
   },
   ({ list }) => ({
     listHandoffs: list({
@@ -45,7 +45,13 @@ export const handoffs = defineResource(
       path: '/v1/handoffs',
       scope: 'run',
       summary: 'Bring a chat back to the agent that it had first',
-      query: z.strictObject({ channel: labelSchema, chat_id: labelSchema }),
+      query: z.strictObject({
+        channel: labelSchema,
+        chat_id: labelSchema,
+        session_key: sessionKeySchema
+          .optional()
+          .describe('Only while this session speaks with the chat: a repeat leaves a newer handoff as it is'),
+      }),
       answer: z.null(),
       status: 204,
       refuses: ['NotFound'],
@@ -53,7 +59,8 @@ export const handoffs = defineResource(
         word: 'clear',
         help: 'bring a chat back to the agent that it had first',
         arguments: ['channel', 'chat'],
-        sends: ({ channel, chat }) => ({ channel, chat_id: chat }),
+        flags: { session_key: ['--session <key>', 'only while this session speaks with the chat'] },
+        sends: ({ channel, chat, session_key }) => ({ channel, chat_id: chat, session_key }),
         answer: ({ channel, chat }) => ({ channel, chat_id: chat, cleared: true }),
         says: (_answer, { channel, chat }) => `${chat} of ${channel} goes to its first agent again`,
       },

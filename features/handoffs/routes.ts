@@ -15,7 +15,8 @@ export function addRoutes(app: Api): void {
         (row) => [row.channel, row.chat_id],
         isChatKeys,
       ),
-    endHandoff: ({ db, caller, query }) => clearHandoff(db, query.channel, query.chat_id, caller.confinedTo),
+    endHandoff: ({ db, caller: { confinedTo }, query: { channel, chat_id, session_key: session } }) =>
+      clearHandoff(db, channel, chat_id, { confinedTo, session }),
   });
 }
 

@@ -95,15 +95,28 @@ export function isHandedOver(db: TenantDb, message: string): Promise<boolean> {
     select from messages where tenant_id = ${db} and id = ${message}`;
 }
 
-/** False when there was no route, or its session belongs to another user than the one the caller is confined to. */
+/** Which route of the chat is meant; any when absent. */
+export interface ClearedRoute {
+  /** That of a session of this user. */
+  readonly confinedTo?: string | null;
+  /** That of this session, so that a repeat leaves a newer one. */
+  readonly session?: string | undefined;
+  /** One that was there when this call began, so that another attempt of the call leaves a newer one. */
+  readonly call?: string;
+}
+
+/** False when there was no such route. */
 export function clearHandoff(
   db: TenantDb,
   channel: string,
   chatId: string,
-  confinedTo: string | null = null,
+  { confinedTo = null, session, call }: ClearedRoute = {},
 ): Promise<boolean> {
   return affects(db)`
     delete from handoff_routes r where tenant_id = ${db} and channel = ${channel} and chat_id = ${chatId}
        and (${confinedTo}::text is null or exists (select 1 from sessions s
-         where s.tenant_id = ${db} and s.key = r.session_key and s.user_id = ${confinedTo}))`;
+         where s.tenant_id = ${db} and s.key = r.session_key and s.user_id = ${confinedTo}))
+       and (${session ?? null}::text is null or r.session_key = ${session ?? null})
+       and not exists (select 1 from tool_calls c
+         where c.tenant_id = ${db} and c.id = ${call ?? null} and c.started_at < r.created_at)`;
 }

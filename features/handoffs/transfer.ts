@@ -27,7 +27,8 @@ export interface Handoffs {
   ): Promise<
     { readonly code: 'NotFound' | 'PermissionDenied' | 'InvalidArgs'; readonly message: string } | undefined
   >;
-  clear(tenant: string, channel: string, chatId: string): Promise<void>;
+  /** Safe to repeat: it leaves what was handed on since the call began. */
+  clear(call: Pick<RunningCall, 'tenant' | 'callId'>, channel: string, chatId: string): Promise<void>;
 }
 
 export interface HandoffDeps extends Pick<ActivityDeps, 'pool' | 'scrubberOf'> {
@@ -81,8 +82,8 @@ export function createHandoffs(deps: HandoffDeps): Handoffs {
       return undefined;
     },
 
-    clear: async (tenant, channel, chatId) =>
-      void (await clearHandoff(forTenant(deps.pool, tenant), channel, chatId)),
+    clear: async ({ tenant, callId }, channel, chatId) =>
+      void (await clearHandoff(forTenant(deps.pool, tenant), channel, chatId, { call: callId })),
   };
 }
 

@@ -12,7 +12,7 @@ OPERATIONS: dict[str, tuple[tuple[str, ...], bool]] = {
     "DELETE /v1/channels/{key}": ((), False),
     "DELETE /v1/channels/{key}/people/{person}": ((), False),
     "DELETE /v1/exec-allowlist/{id}": ((), False),
-    "DELETE /v1/handoffs": (("channel", "chat_id",), False),
+    "DELETE /v1/handoffs": (("channel", "chat_id", "session_key",), False),
     "DELETE /v1/knowledge/entities/{id}": ((), False),
     "DELETE /v1/knowledge/relations/{id}": ((), False),
     "DELETE /v1/mcp/servers/{name}": ((), False),

@@ -27,10 +27,10 @@ export const tool = defineTool<z.infer<typeof input>, { readonly handoffs: Hando
   limits: { duration: 'short', timeoutSeconds: 10 },
   summary: ({ action, agent }) => (agent === undefined ? action : `${action} to ${agent}`),
   run: async ({ handoffs }, { action, agent, reason, transfer_context }, call) => {
-    const { channel, chatId, tenant } = call;
+    const { channel, chatId } = call;
     if (action === 'clear') {
       if (channel === null || chatId === null) return toolError('InvalidArgs', HANDOFF_WORDS.clearNoChannel);
-      await handoffs.clear(tenant, channel, chatId);
+      await handoffs.clear(call, channel, chatId);
       return { ok: true, text: HANDOFF_WORDS.cleared };
     }
     if (action !== 'transfer') return toolError('InvalidArgs', HANDOFF_WORDS.unknownAction(action));

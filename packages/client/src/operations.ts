@@ -10,7 +10,7 @@ export interface Operations {
   'DELETE /v1/channels/{key}': { params: { key: string; }; query: {  }; body: undefined; answer: undefined };
   'DELETE /v1/channels/{key}/people/{person}': { params: { key: string; person: string; }; query: {  }; body: undefined; answer: undefined };
   'DELETE /v1/exec-allowlist/{id}': { params: { id: string; }; query: {  }; body: undefined; answer: undefined };
-  'DELETE /v1/handoffs': { params: {  }; query: { channel: string; chat_id: string; }; body: undefined; answer: undefined };
+  'DELETE /v1/handoffs': { params: {  }; query: { channel: string; chat_id: string; session_key?: string; }; body: undefined; answer: undefined };
   'DELETE /v1/knowledge/entities/{id}': { params: { id: string; }; query: {  }; body: undefined; answer: undefined };
   'DELETE /v1/knowledge/relations/{id}': { params: { id: string; }; query: {  }; body: undefined; answer: undefined };
   'DELETE /v1/mcp/servers/{name}': { params: { name: string; }; query: {  }; body: undefined; answer: undefined };
