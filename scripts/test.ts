@@ -100,6 +100,7 @@ const child = spawn(
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => child.pid !== undefined && process.kill(-child.pid, 'SIGINT'));
 child.once('exit', (code, signal) => {
+  endGroup();
   // The file is empty when the run was interrupted.
   const message = existsSync(outcome) ? readFileSync(outcome, 'utf8') : '';
   rmSync(folder, { recursive: true, force: true });
@@ -110,6 +111,19 @@ child.once('exit', (code, signal) => {
   console.log(`\n${found ? wordsOf(found) : 'broken off'} ${seconds}`);
   process.exit(code === 0 && empty.length > 0 ? 1 : (code ?? (signal === 'SIGINT' ? 130 : 1)));
 });
+
+/**
+ * Ends what the runner has left: a process that handles signals, as the worker of Temporal's SDK does, hears of none while
+ * it is busy.
+ */
+function endGroup(): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}
 
 /**
  * Writes a module that has each file as a suite, one after the other. They load the code once and keep their hooks to
