@@ -60,6 +60,7 @@ export const replays = defineResource(
           z.strictObject({ mode: z.literal('what-if'), recording: recordingSchema, change: whatIfSchema }),
         ])
         .meta({ examples: [{ mode: 'script', script: { agent: 'main', tools: {} } }] }),
+      refuses: ['NotFound', 'Unprocessable'],
       command: { by: 'test' },
     }),
     getReplay: show({

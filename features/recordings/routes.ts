@@ -10,7 +10,7 @@ import { isSessionKey } from '#domain/ids.ts';
 import { findSession } from '#store/turns/session-store.ts';
 import { readRecording } from './read-recording.ts';
 import { replays } from './resource.ts';
-import type { Recording, ReplayMode, Script } from './schema.ts';
+import type { Recording, ReplayMode, Script, ScriptedAnswer } from './schema.ts';
 import { isScript } from './script.ts';
 import { findReplay, insertReplay, readParts, type ReplayChange, type ReplayRow } from './store.ts';
 import { resolveChange } from './what-if/resolve-change.ts';
@@ -26,6 +26,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       const agent = await findAgent(db, standIns.agent);
       if (!agent)
         throw new Failure('NotFound', `There is no agent ${standIns.agent} here; deploy or create it first`);
+      if ('script' in body) await refuseUnknownTools(deps, tenant, body.script);
       const change = 'change' in body ? resolveChange(deps, agent, body.change) : null;
       const scrubber = await deps.secrets.vault.scrubberOf(tenant);
       const id = `rpl_${randomBytes(12).toString('hex')}`;
@@ -46,6 +47,37 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       return { ...show(row), parts: await readParts(db, id) };
     },
   });
+}
+
+/**
+ * What a script says of a tool that the agent cannot have would never be used. It may hold the refusals of one: the
+ * recording that it comes from has them. @throws Failure Unprocessable
+ */
+async function refuseUnknownTools(
+  { tools }: Pick<ApiDeps, 'tools'>,
+  tenant: string,
+  { agent, tools: answers, approvals }: Script,
+): Promise<void> {
+  const answered = Object.entries(answers).filter(([, all]) => !all.every(isRefusal));
+  const named = [
+    ...answered.map(([name]) => ['tools', name] as const),
+    ...Object.keys(approvals).flatMap((name) => (name === '*' ? [] : [['approvals', name] as const])),
+  ];
+  const found = await Promise.all(named.map(([, name]) => tools.find(tenant, agent, name)));
+  const errors = named.flatMap(([field, name], at) => {
+    const tool = found[at];
+    if (tool?.name === name) return [];
+    const message = tool
+      ? `is another name of ${tool.name}; write that`
+      : `is no tool that ${agent} can have`;
+    return [{ pointer: `body/script/${field}/${name}`, message }];
+  });
+  const [first] = errors;
+  if (first) throw new Failure('Unprocessable', `${first.pointer}: ${first.message}`, { errors });
+}
+
+function isRefusal({ code }: ScriptedAnswer): boolean {
+  return code === 'NotFound' || code === 'PermissionDenied';
 }
 
 /** Rules judge the calls of whoever spoke in the recording. */

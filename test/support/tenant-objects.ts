@@ -263,7 +263,7 @@ export async function makeTenantObjects(stack: Stack, annKey: string) {
     run_id: 'quokka',
   };
   await make('PUT', '/v1/guarded-calls/gc_quokka', guarded, annKey);
-  const script = { agent: 'quokka', user: 'ann', tools: { quokka_refund: [{ text: ANN_WORD }] } };
+  const script = { agent: 'quokka', user: 'ann', tools: { quokka_tool: [{ text: ANN_WORD }] } };
   const replay = await make('POST', '/v1/replays', { mode: 'script', script });
   const freeze = await make('POST', '/v1/freezes', { reason: TENANT_WORD, tools: ['quokka_unused'] });
   const skill = `---\nname: quokka\ndescription: ${TENANT_WORD}\n---\n${TENANT_WORD}`;

@@ -190,6 +190,26 @@ describe('DU-6 recordings', () => {
     assert.deepEqual(filesNamed('gone.txt'), []);
   });
 
+  it('refuses a script that says something of what is no tool of the agent', async () => {
+    const create = async (script: object) => {
+      const body = { mode: 'script', script: { agent: 'shop', ...script } };
+      return stack.ask('POST', '/v1/replays', { body });
+    };
+    const answers = [{ text: 'written' }];
+    for (const [script, words] of [
+      [{ tools: { wirte_file: answers } }, /body\/script\/tools\/wirte_file: is no tool that shop can have/],
+      [{ tools: { edit_file: answers } }, /edit_file: is another name of edit; write that/],
+      [{ approvals: { wirte_file: 'deny', '*': 'deny' } }, /body\/script\/approvals\/wirte_file/],
+    ] as const) {
+      const { status, body } = await create(script);
+      assert.equal(status, 422);
+      assert.match(body.detail, words);
+    }
+    // As in a recording of a model that asked for what it did not have.
+    const refused = [{ code: 'NotFound', text: 'no such tool' }];
+    assert.equal((await create({ tools: { wirte_file: refused, write_file: answers } })).status, 201);
+  });
+
   it('refuses recordings of other versions, and those that are not for here', async () => {
     await player.send('bad', ['Done.']);
     const recording = await player.record('bad');
