@@ -33,7 +33,7 @@ import { createTenantCare } from '../tenant-defaults.ts';
 import { refuseSecretsOfRoutes } from './refuse-secrets.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 import { refuseUnknownQueries } from './unknown-query.ts';
-import { countWrongKeys } from './wrong-keys.ts';
+import { addressOf, countWrongKeys } from './wrong-keys.ts';
 
 /** A client must send its headers and its body within these times, or it is disconnected (slow requests). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -222,7 +222,7 @@ async function addRateLimit(app: Api, perMinute: number): Promise<void> {
     cache: 10_000,
     enableDraftSpec: true,
     keyGenerator: (request) =>
-      request.caller ? `${request.caller.tenant}/${request.caller.keyId}` : request.ip,
+      request.caller ? `${request.caller.tenant}/${request.caller.keyId}` : addressOf(request),
     errorResponseBuilder: (_request, context) =>
       new Failure('RateLimited', `This key may ask ${context.max} times a minute`, {
         retry_after: Math.max(1, Math.ceil(context.ttl / 1000)),

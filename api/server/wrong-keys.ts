@@ -21,7 +21,7 @@ export function countWrongKeys(app: Api): (request: FastifyRequest, error: unkno
     timeWindow: '1 minute',
     exponentialBackoff: true,
     cache: ADDRESSES,
-    keyGenerator: ({ ip }) => normalizeIP(ip),
+    keyGenerator: (request) => normalizeIP(addressOf(request)),
   };
   const count = app.createRateLimit(options);
   return async (request, error) => {
@@ -33,4 +33,9 @@ export function countWrongKeys(app: Api): (request: FastifyRequest, error: unkno
       retry_after: Math.min(LONGEST_SECONDS, tries.ttlInSeconds),
     });
   };
+}
+
+/** Requests that come over the Unix socket have no address; they are all of one user of this machine. */
+export function addressOf({ ip }: { readonly ip?: string | undefined }): string {
+  return ip ?? 'socket';
 }
