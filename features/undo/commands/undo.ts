@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { isAgreed } from '#cli/agree.ts';
 import { call } from '#cli/call.ts';
+import { CliError } from '#cli/cli-error.ts';
 import { type ApiOptions, createContext } from '#cli/command-context.ts';
 import { type Output, printJson } from '#cli/output.ts';
 import { printable } from '#cli/text.ts';
@@ -31,11 +32,14 @@ async function run(id: string, options: UndoOptions): Promise<void> {
   const { client, out, json } = context;
   const { planUndo, undoTurn } = turnUndo.operations;
   const plan = await call(client, planUndo, { params: { id } });
-  const open = plan.calls.filter(({ action }) => action === 'reverse').length;
-  if (options.plan) return json ? printJson(out, plan) : printPlan(out, plan.calls);
-  if (!json) printPlan(out, plan.calls);
-  if (open > 0 && !(await isAgreed(context, { yes: options.yes, message: 'Reverse these calls?' }))) return;
   const calls = options.call && [...options.call];
+  const unknown = calls?.find((one) => !plan.calls.some(({ call_id }) => call_id === one));
+  if (unknown !== undefined) throw new CliError(`${unknown} is no call of this turn.`, { code: 'NotFound' });
+  const chosen = plan.calls.filter(({ call_id }) => !calls || calls.includes(call_id));
+  const open = chosen.filter(({ action }) => action === 'reverse').length;
+  if (options.plan) return json ? printJson(out, { ...plan, calls: chosen }) : printPlan(out, chosen);
+  if (!json) printPlan(out, chosen);
+  if (open > 0 && !(await isAgreed(context, { yes: options.yes, message: 'Reverse these calls?' }))) return;
   const done = await call(client, undoTurn, {
     params: { id },
     query: { wait: WAIT_SECONDS },
