@@ -53,16 +53,28 @@ function foreseen(error: unknown): CliError | undefined {
     return usageError(
       error.code === 'commander.help' ? 'a subcommand is missing' : error.message.replace(/^error: /, ''),
     );
+  // A file that the command line names, or the terminal; `message` has the path.
+  if (isOfFiles(error)) return new CliError(error.message, { code: 'FileFailed' });
   // It checks the name, because the schema of the settings takes longer to load than most commands.
   const isConfig = error instanceof Error && error.name === 'ConfigError';
   return isConfig ? new CliError(error.message, { code: 'Config' }) : undefined;
 }
 
+function isOfFiles(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
+}
+
 // `tempoclaw sessions | head` closes the pipe early; that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
-  throw error;
+  report(
+    new CliError(`The output cannot be written: ${error.message}.`, { code: 'FileFailed' }),
+    process.argv.includes('--json'),
+  );
+  process.exit(EXIT.failed);
 });
+// Nobody reads what is said there; the result on stdout is as good.
+process.stderr.on('error', () => undefined);
 process.on('SIGINT', () => {
   // Commands that handle Ctrl-C listen for it themselves.
   if (process.listenerCount('SIGINT') === 1) process.exit(EXIT.interrupted);

@@ -1,4 +1,5 @@
 /** Implements `tempoclaw artifacts`: files that messages and tools name `artifact:ID`. */
+import { outputFile } from '#cli/output-file.ts';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
@@ -28,7 +29,7 @@ export function register(parent: Command): void {
     .command('get')
     .description('fetch one, to a file or a pipe')
     .argument('<id>')
-    .option('-o, --out <file>', 'where to; a pipe when absent')
+    .option('-o, --out <file>', 'where to; a pipe when absent', outputFile)
     .action(get);
 }
 

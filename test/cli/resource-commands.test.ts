@@ -92,6 +92,10 @@ describe('IN-6 commands of a definition', () => {
       [['heartbeat', 'set', 'main', '--pause', '--resume'], /cannot be used with option '--resume'/],
       [['schedules', 'update', 'tea', '--zone', 'UTC'], /--zone does nothing without --cron/],
       [[...timed.slice(0, 5), '--every', '60', '--zone', 'UTC'], /--zone does nothing without --cron/],
+      [['eval', '--junit', '/nowhere/x.xml'], /There is no folder \/nowhere/],
+      [['eval', '--only', '('], /It is no regular expression/],
+      [['test', 'tea.rec', '--junit', '/'], /It is a folder/],
+      [['record', 'tea', '--out', '/nowhere/tea.rec'], /There is no folder \/nowhere/],
       [['record', 'tea', '--since', '7d'], /--since and --outcome choose sessions of --agent/],
     ] as const) {
       const { code, stderr } = await cli(...args);

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { call } from '#cli/call.ts';
+import { outputProblem } from '#cli/output-file.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
 import { type ApiOptions, type CommandContext, createContext, wholeNumber } from '#cli/command-context.ts';
@@ -50,6 +51,8 @@ async function run(session: string | undefined, options: RecordOptions): Promise
     throw usageError('Name a session, or an agent with --agent.');
   if (session !== undefined && (options.since !== undefined || options.outcome !== undefined))
     throw usageError('--since and --outcome choose sessions of --agent; with a session they do nothing.');
+  const problem = session === undefined ? undefined : outputProblem(options.out ?? '-');
+  if (problem !== undefined) throw usageError(`--out: ${problem}`);
   if (options.agent !== undefined) return recordDataset(context, options.agent, options);
   const recording = await recordSession(context.client, session ?? '');
   if (options.out === undefined) return printText(context.out, recordingText(recording));

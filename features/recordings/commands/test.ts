@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { outputFile } from '#cli/output-file.ts';
 import { CliError, usageError } from '#cli/cli-error.ts';
 import { type ApiOptions, type CommandContext, createContext } from '#cli/command-context.ts';
 import { printJson } from '#cli/output.ts';
@@ -35,7 +36,7 @@ export function register(test: Command): void {
     .argument('<files...>', 'recordings, or folders of them')
     .option('--update', 'accept what differs: write what the models are asked now into the files')
     .option('--live', 'let the models answer themselves, and compare the calls they make')
-    .option('--junit <file>', 'write the results there as JUnit XML')
+    .option('--junit <file>', 'write the results there as JUnit XML', outputFile)
     .action(run);
 }
 

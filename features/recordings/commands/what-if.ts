@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { flagOptions, readFlags } from '#cli/api-commands.ts';
 import { call } from '#cli/call.ts';
+import { outputFile } from '#cli/output-file.ts';
 import { CliError, EXIT, usageError } from '#cli/cli-error.ts';
 import type { Client } from '#cli/client.ts';
 import { type ApiOptions, type CommandContext, createContext, wholeNumber } from '#cli/command-context.ts';
@@ -56,7 +57,7 @@ export function register(command: Command): void {
     .option('--max-cost <usd>', 'no further turn starts once so much is spent', readUsd, 5)
     .option('--at-once <n>', 'sessions at the same time', wholeNumber(1, MAX_AT_ONCE), 4)
     .option('--fail-when <limits>', "end with 1 when one is exceeded: 'cost>+10% or denied>0'")
-    .option('--junit <file>', 'write the results there as JUnit XML')
+    .option('--junit <file>', 'write the results there as JUnit XML', outputFile)
     .action(run);
 }
 

@@ -106,6 +106,9 @@ describe('DU-6 evals of a folder', { timeout: 400_000 }, () => {
     assert.match(stdout, /✔ are explained kindly/);
     assert.match(stdout, /✔ refunds the order that the customer names, once/);
     assert.ok(!existsSync(join(folder, 'refunds.log')));
+    const none = await run('eval', '--only', 'no such eval');
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /No eval has a name that matches no such eval/);
   });
 
   it('use the installation that runs for the folder', async () => {
