@@ -55,6 +55,13 @@ export function deleteSecret(db: TenantDb, name: string): Promise<boolean> {
      select name from gone`;
 }
 
+/** Those of the names that are set. */
+export async function findSecretNames(db: TenantDb, names: readonly string[]): Promise<readonly string[]> {
+  const rows = await readRows<Pick<SecretRow, 'name'>>(db)`
+    select name from secrets where tenant_id = ${db} and name = any(${names}::text[])`;
+  return rows.map(({ name }) => name);
+}
+
 export function listSecrets(db: TenantDb, limit: number, after: string): Promise<SecretRow[]> {
   return readRows<SecretRow>(db)`
     select ${COLUMNS} from secrets where tenant_id = ${db} and name > ${after} order by name limit ${limit}`;

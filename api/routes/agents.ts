@@ -16,7 +16,7 @@ import { agentConfigSchema, type agentPatchSchema } from '#domain/schema/agent.t
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readTextPage } from '../server/pages.ts';
-import { warningsOf } from '../policy-warnings.ts';
+import { hookWarnings, warningsOf } from '../policy-warnings.ts';
 import { refuseHooks } from '../refuse-hooks.ts';
 import { serveResource } from '../serve-resource.ts';
 import { MAIN_AGENT } from '../tenant-defaults.ts';
@@ -28,7 +28,10 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
   const { pool } = deps;
   const showWhole = async (tenant: string, row: AgentRow) => ({
     ...showAgent(row),
-    warnings: await warningsOf(deps, tenant, row.config.tools, row.config.key),
+    warnings: [
+      ...(await hookWarnings(deps, tenant, row.config.hooks)),
+      ...(await warningsOf(deps, tenant, row.config.tools, row.config.key)),
+    ],
   });
 
   serveResource(

@@ -19,8 +19,8 @@ import { schemaProblem } from '#domain/schema/problem-words.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../server/pages.ts';
-import { warningsOf } from '../policy-warnings.ts';
-import { refuseHooksAgainst } from '../refuse-hooks.ts';
+import { hookWarnings, warningsOf } from '../policy-warnings.ts';
+import { refuseHooks } from '../refuse-hooks.ts';
 import { serveResource } from '../serve-resource.ts';
 
 export function addRoutes(app: Api, deps: ApiDeps): void {
@@ -28,7 +28,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     getPolicy: ({ tenant, db }) => showPolicy(deps, tenant, db),
     async setPolicy({ tenant, db, by, body, query: { change } }) {
       const rules = effectiveEgress(deps.policy.settings.egress, [body.egress]);
-      refuseHooksAgainst(rules, deps.models, body.hooks);
+      await refuseHooks(deps, tenant, body.hooks, rules);
       if (change === undefined) await saveTenantPolicy(db, body, by);
       else if (!(await replaceTenantPolicy(db, body, by, change)))
         throw new Failure(
@@ -67,6 +67,10 @@ async function showPolicy(
 ): Promise<z.infer<typeof shownTenantPolicySchema>> {
   const { policy, change } = await findPolicyWithChange(db);
   const warnings = [
+    ...(await hookWarnings(deps, tenant, policy.hooks)),
+    ...(await hookWarnings(deps, tenant, [...(deps.policy.settings.hooks ?? [])])).map(
+      (warning) => `in the settings, ${warning}`,
+    ),
     ...(await warningsOf(deps, tenant, policy.tools)),
     ...(await warningsOf(deps, tenant, deps.policy.settings.tools)).map(
       (warning) => `in the settings, ${warning}`,

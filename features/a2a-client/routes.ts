@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { judgeUrl } from '@tempoclaw/egress/rules';
 import type { Api, ApiDeps } from '#api/deps.ts';
+import { refuseUnknownSecrets } from '#api/refuse-unknown-secrets.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { fieldFailure, limitReached } from '#domain/errors.ts';
 import { tenantEgress } from '#policy/tenant-egress.ts';
@@ -27,6 +28,7 @@ export function addRoutes(app: Api, { pool, policy }: ApiDeps): void {
       const verdict = judgeUrl(body.url, await tenantEgress(pool, policy.settings.egress, tenant));
       if (verdict.decision === 'deny') throw fieldFailure('Unprocessable', 'body/url', verdict.reason);
       const { credential = null, ...fields } = body;
+      await refuseUnknownSecrets(db, [['body/credential', credential]]);
       const row = await putRemoteAgent(db, { id: randomUUID(), name, credential, ...fields }, by);
       if (!row) throw limitReached(MAX_REMOTE_AGENTS, 'remote agents');
       return showAgent(row);

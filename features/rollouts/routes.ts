@@ -3,9 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig } from '#domain/agent.ts';
 import { Failure } from '#domain/errors.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
-import { refuseHooksAgainst } from '#api/refuse-hooks.ts';
-import { tenantEgress } from '#policy/tenant-egress.ts';
-import type { UrlRules } from '@tempoclaw/egress/rules';
+import { hookProblems } from '#api/refuse-hooks.ts';
+import { type FieldProblem, refuse } from '#api/refuse-unknown-secrets.ts';
 import { changedConfig, checkModels } from '#api/routes/agents.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { isNumberKeys, readPage, readTextPage } from '#api/server/pages.ts';
@@ -48,11 +47,11 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         return row && show(row);
       },
       async startRollout({ tenant, db, by, body }) {
-        const rules = await tenantEgress(deps.pool, deps.policy.settings.egress, tenant);
+        const problems = await hookProblems(deps, tenant, body.change?.hooks, { place: 'body/change' });
         const { agent, share, users, sessions, abort_when: abort, reason } = body;
         const fields = { share, users, sessions, ...(abort !== undefined && { abort }) };
         const row = await startRollout(db, agent, fields, { by, reason }, (old) =>
-          chosen(deps, rules, old, body),
+          chosen(deps, problems, old, body),
         );
         if (!row) throw new Failure('NotFound', `There is no agent ${agent}`);
         return show(row);
@@ -103,7 +102,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 /** The revision to roll out. @throws Failure when the change is none, or not one for some sessions only */
 function chosen(
   deps: Pick<ApiDeps, 'models'>,
-  rules: UrlRules,
+  problems: readonly FieldProblem[],
   agent: LockedAgent,
   { change, revision: number }: z.infer<typeof startSchema>,
 ): AgentConfig | number {
@@ -120,7 +119,7 @@ function chosen(
       errors: [{ pointer: 'body/change', message: 'changes nothing' }],
     });
   refuseOfAll(agent.config, config);
-  refuseHooksAgainst(rules, deps.models, patch.hooks ?? [], 'body/change');
+  refuse(problems);
   checkModels(deps, config);
   return config;
 }

@@ -17,6 +17,7 @@ import { SECURE_CLI_PRESETS, type SecureCliPreset } from './rules/presets.ts';
 import type { SecureCli } from './rules/secure-cli.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { requireAgents } from '#api/require-agents.ts';
+import { refuseUnknownSecrets } from '#api/refuse-unknown-secrets.ts';
 import { serveResource } from '#api/serve-resource.ts';
 
 /** Two writers may change the same program at once. The loser tries again, but not forever. */
@@ -46,6 +47,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         db,
         agents.filter(([, key]) => key !== '*'),
       );
+      const values = (body.env ?? []).map(({ value }, at) => [`body/env/${at}/value`, value] as const);
+      await refuseUnknownSecrets(db, values);
       const preset = presetOf(body.preset);
       for (let tries = 1; tries <= CHANGE_TRIES; tries += 1) {
         const old = await findSecureCli(db, name);

@@ -27,6 +27,7 @@ import { showBreaker } from './breaker.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
 import { isTimeKeys, readPage } from '#api/server/pages.ts';
 import { requireAgents } from '#api/require-agents.ts';
+import { refuseUnknownSecrets } from '#api/refuse-unknown-secrets.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 import { inTransaction } from '#store/postgres/transaction.ts';
@@ -53,6 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const { secret = makeSecret(), agent, session_key, user, description, ...fields } = body;
         const target = { ...fields, user_id: user ?? null };
         await refuseTarget(deps, tenant, target);
+        await refuseUnknownSecrets(db, [['body/url', target.url]]);
         await requireAgents(db, [['body/agent', agent]]);
         const id = randomUUID();
         const written = {
@@ -77,6 +79,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
           const user_id = user === undefined ? old.user_id : user;
           const made = { ...old, ...set, agent_key, user_id };
           if (changes.url ?? changes.events ?? user) await refuseTarget(deps, tenant, made);
+          await refuseUnknownSecrets(db, [['body/url', changes.url]]);
           await requireAgents(db, [['body/agent', agent]]);
           const row = await updateWebhook(db, old, { ...made, ordered: isOrdered(made), enabled });
           if (row) return show(row);

@@ -42,6 +42,7 @@ describe('SC-3 secrets in what features define', () => {
     });
 
   it('are taken where they are sealed or named, and are in no row', async () => {
+    await api.ask('PUT', '/v1/secrets/STORED', { body: { value: 'a value that is stored' } });
     for (const [kind, value] of Object.entries(PLANTED))
       for (const [method, path, body] of [
         ['POST', '/v1/tools/custom', { name: `t_${kind}`, command: 'echo', env: { KEY: value } }],

@@ -20,6 +20,7 @@ import { customTools } from '../resource.ts';
 import type { customToolTestSchema, customToolVerdictSchema } from '../schema.ts';
 import { changedTool, checkTool, isSameTool, sealEnv, requiredTexts } from './custom-tool-definition.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
+import { referringIn, refuseUnknownSecrets } from '#api/refuse-unknown-secrets.ts';
 import { type Call, serveResource } from '#api/serve-resource.ts';
 import { MAIN_AGENT } from '#api/tenant-defaults.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
@@ -53,6 +54,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         env_names: Object.keys(env ?? {}),
       };
       await checkTool(deps, tenant, tool);
+      await refuseUnknownSecrets(db, referringIn('body/env', env));
       const sealed = { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
       const row = await insertCustomTool(db, sealed, by);
       if (row === 'taken') throw taken(tool.name);
@@ -82,6 +84,7 @@ async function changeTool(
     const tool = changedTool(old, changes, env);
     if (isSameTool(old, tool, env)) return old;
     await checkTool(deps, tenant, tool);
+    await refuseUnknownSecrets(db, referringIn('body/env', env));
     const change = env === undefined ? tool : { ...tool, env: sealEnv(deps, tenant, tool.id, env) };
     const row = await updateCustomTool(db, change, old.revision);
     if (row === 'taken') throw taken(tool.name);

@@ -30,6 +30,7 @@ import {
 import { consentToTools, listMcpTools, type McpToolRow } from '../store/mcp-tool-store.ts';
 import type { Caller } from '#api/server/auth.ts';
 import type { Api, ApiDeps } from '#api/deps.ts';
+import { type Referring, referringIn, refuseUnknownSecrets } from '#api/refuse-unknown-secrets.ts';
 import { serveResource } from '#api/serve-resource.ts';
 import { forTenant } from '#store/postgres/tenant-db.ts';
 
@@ -82,6 +83,7 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async createMcpServer({ tenant, db, by, body }) {
         const { name, ...changes } = body;
         const { config, credentials } = splitServer(changes);
+        await refuseUnknownSecrets(db, referencesOf({ ...credentials, url: config.url }));
         const written = await toWrite(deps, tenant, { id: randomUUID(), name, config, by }, credentials);
         const row = await insertMcpServer(db, written);
         if (row === 'full') throw limitReached(MAX_MCP_SERVERS, 'MCP servers');
@@ -92,6 +94,8 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
         const old = await findMcpServer(db, params.name);
         if (!old) return undefined;
         refuseOfSettings(old);
+        // What the other fields refer to may be gone since.
+        await refuseUnknownSecrets(db, referencesOf({ env, headers, url: changes.url }));
         const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
         const config: McpServerConfig = { ...old.config, ...set };
         const before = openServerCredentials(deps.secrets.sealer, tenant, old);
@@ -123,6 +127,14 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
     },
     ({ tenant }, name) => findMcpServer(forTenant(pool, tenant), name),
   );
+}
+
+function referencesOf({
+  env,
+  headers,
+  url,
+}: Partial<McpCredentials> & { readonly url?: string | undefined }): Referring {
+  return [['body/url', url], ...referringIn('body/env', env), ...referringIn('body/headers', headers)];
 }
 
 /** Requests a check from the workers, and waits for the first. */

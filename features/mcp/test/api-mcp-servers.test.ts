@@ -92,6 +92,7 @@ describe('/v1/mcp/servers', () => {
   });
 
   it('an export is the file that other programs have, with references in the place of values', async () => {
+    await api.ask('PUT', '/v1/secrets/gh', { body: { value: 'canary-of-a-secret' } });
     for (const body of [
       {
         name: 'out',
