@@ -14,6 +14,7 @@ import {
   userCacheDir,
   withoutPassword,
 } from '#config';
+import { checkHooks } from './check-hooks.ts';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { failingCheck } from './failing-check.ts';
 import { type Finding, finding } from './finding.ts';
@@ -87,6 +88,7 @@ export async function diagnose(
     { check: 'Sandbox', look: () => diagnoseSandbox(config, running?.runs) },
     apiCheck(running),
     ...(running?.api ? [failingCheck(own.stateDir)] : []),
+    { check: 'Hooks', look: () => (inForce === undefined ? [] : checkHooks(own.stateDir)) },
   ];
   const found = await Promise.all(
     checks.map(async ({ check, of, remedy = 'This is unexpected; please report it.', look }) => {
