@@ -14,7 +14,11 @@ export function showTask(tenant: string, row: TeamTaskRow, link: TemporalLink) {
     id: taskIdOf(team, number),
     team,
     workflow_id: workflowId,
-    lease: lease && { ...lease, until: lease.until === null ? null : new Date(lease.until) },
+    lease: lease && {
+      ...lease,
+      until: lease.until === null ? null : new Date(lease.until),
+      session_key: lease.session,
+    },
     blocked_by: row.blocked_by.map((one) => taskIdOf(team, one)),
     waiting_for: open_blockers.map((one) => taskIdOf(team, one)),
     question: question && question.preview,

@@ -90,7 +90,14 @@ export const taskSchema = z.object({
   status: statusSchema,
   assignee: z.string().nullable(),
   owner: z.string().nullable(),
-  lease: z.object({ member: z.string(), fence: z.int(), until: timeSchema.nullable() }).nullable(),
+  lease: z
+    .object({
+      member: z.string(),
+      fence: z.int(),
+      until: timeSchema.nullable(),
+      session_key: z.string().nullable().describe('Where the member works on it; null for a claim over HTTP'),
+    })
+    .nullable(),
   priority: z.int(),
   percent: z.int(),
   blocked_by: z.array(z.string()),

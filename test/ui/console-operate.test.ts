@@ -215,7 +215,7 @@ describe('IN-7 operating in the console', { skip }, () => {
     await column('Blocked').getByText('waits for #2').waitFor();
     await column('Open').getByText('First <img').waitFor();
     await card(/#1 /).press('Enter');
-    await page.getByLabel('Comment, reason or result').fill('Soon, **please**.');
+    await page.getByLabel('Comment, answer, reason or result').fill('Soon, **please**.');
     await page.getByRole('button', { name: 'comment' }).press('Enter');
     await page.getByText('please', { exact: true }).waitFor();
     await assertAccessible(page);
@@ -241,6 +241,39 @@ describe('IN-7 operating in the console', { skip }, () => {
       .getByText(/idle · lease (1:30|1:[0-2]\d|0:\d\d)/)
       .waitFor();
     assert.ok(body.lease.token && !(await page.content()).includes(body.lease.token));
+    assert.deepEqual(complaints, []);
+  });
+
+  it('TE-4 answers what a task asks, and leads to the session where delegated work is done', async () => {
+    await stack.ask('POST', '/v1/teams', { body: { key: 'desk', lead: 'clerk', members: ['idle'] } });
+    await stack.ask('POST', '/v1/agent-links', { body: { source: 'clerk', target: 'idle' } });
+    await stack.ask('POST', '/v1/teams/desk/tasks', { body: { subject: 'Paint' } });
+    const claim = await stack.ask('POST', '/v1/teams/desk/tasks/1/claim', { body: { member: 'idle' } });
+    const { token } = claim.body.lease;
+    await stack.ask('POST', '/v1/teams/desk/tasks/1/ask_user', {
+      body: { member: 'idle', token, text: 'Which colour?' },
+    });
+    const { page, complaints } = await open('teams/desk?task=1');
+    const answer = page.getByRole('button', { name: 'answer' });
+    await answer.waitFor();
+    assert.equal(await answer.isDisabled(), true);
+    assert.equal(await page.getByRole('link', { name: 'idle’s session' }).count(), 0);
+    await page.getByLabel('Comment, answer, reason or result').fill('Blue.');
+    await answer.click();
+    await page.getByText('Blue.', { exact: true }).waitFor();
+    await answer.waitFor({ state: 'detached' });
+    const { body: sent } = await stack.ask('POST', '/v1/sessions/counter/messages?wait=60', {
+      body: {
+        agent: 'clerk',
+        text: 'delegate {"agent_key":"idle","label":"Sand","task":"Sand it.\\nwait {\\"timeMs\\":60000}"}',
+      },
+    });
+    assert.equal(sent.status, 'completed');
+    await page.getByRole('button', { name: '← Board' }).click();
+    await page.getByRole('region', { name: 'In progress' }).getByRole('link', { name: / Sand/ }).click();
+    await page.getByRole('link', { name: 'idle’s session' }).click();
+    await sees(page, /Delegated by clerk[^]*Sand it\./);
+    await stack.ask('POST', '/v1/sessions/counter/stop', { body: { level: 'all' } });
     assert.deepEqual(complaints, []);
   });
 

@@ -14,6 +14,7 @@ const ACTIONS = {
   complete: 'POST /v1/teams/{team}/tasks/{id}/complete',
   cancel: 'POST /v1/teams/{team}/tasks/{id}/cancel',
   retry: 'POST /v1/teams/{team}/tasks/{id}/retry',
+  clear_ask_user: 'POST /v1/teams/{team}/tasks/{id}/clear_ask_user',
 } as const;
 export type Action = keyof typeof ACTIONS;
 

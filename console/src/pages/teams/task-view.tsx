@@ -16,6 +16,8 @@ interface TaskViewProps {
   readonly onChange: () => void;
 }
 
+const NEEDS_WORDS: ReadonlySet<Action> = new Set(['comment', 'clear_ask_user']);
+
 export function TaskView({ task, members, onChange }: TaskViewProps) {
   const { team, id, number, subject, status, description, result, question, reason, lease } = task;
   const asks = question && `**Asks:** ${question}`;
@@ -33,11 +35,11 @@ export function TaskView({ task, members, onChange }: TaskViewProps) {
     <Button
       key={member ?? action}
       scope="run"
-      disabled={isBusy.value || (action === 'comment' && words.value.trim() === '')}
+      disabled={isBusy.value || (NEEDS_WORDS.has(action) && words.value.trim() === '')}
       aria-pressed={member === undefined ? undefined : task.assignee === member}
       onClick={() => void run(action, member)}
     >
-      {member ?? action}
+      {member ?? (action === 'clear_ask_user' ? 'answer' : action)}
     </Button>
   );
   return (
@@ -53,16 +55,17 @@ export function TaskView({ task, members, onChange }: TaskViewProps) {
       <h2>
         #{number} <ExactText text={subject} />
       </h2>
-      {lease && (
-        <a href={hrefOf('sessions', `team:${team}:${number}:${lease.member}`)}>{lease.member}’s session</a>
+      {lease && lease.session_key !== null && (
+        <a href={hrefOf('sessions', lease.session_key)}>{lease.member}’s session</a>
       )}
       {texts.map((text, at) => text && <Markdown key={at} text={text} />)}
       <div class="fields">
-        <label for="task-words">Comment, reason or result</label>
+        <label for="task-words">Comment, answer, reason or result</label>
         <textarea id="task-words" maxLength={60_000} {...bound(words)} />
       </div>
       <div class="buttons" role="group" aria-label="Move">
         {button('comment')}
+        {question && button('clear_ask_user')}
         {COLUMNS.flatMap(({ moves }) => moves[status] ?? []).map((action) => button(action))}
       </div>
       <div class="buttons" role="group" aria-label="Assign to">
