@@ -26,7 +26,7 @@ const TEXT = 300;
 
 /**
  * The steps after `after` whose model has answered, in order. A step begins when the answer and all calls of the one
- * before are over.
+ * before are over. One that a fork has copied is older than its turn, and takes no time.
  */
 export function listSteps(
   db: TenantDb,
@@ -40,7 +40,8 @@ export function listSteps(
     select m.step, m.model, m.attempt, left(m.text, ${text}) as text, m.finish, m.usd as cost_usd, m.position,
       ${tokens('inputTokens')} as input_tokens, ${tokens('outputTokens')} as output_tokens,
       ${tokens('cachedInputTokens')} as cached_tokens,
-      greatest(coalesce(t.started_at, t.created_at), b.created_at, calls.ended_at) as started_at, m.created_at as ended_at,
+      least(m.created_at, greatest(coalesce(t.started_at, t.created_at), b.created_at, calls.ended_at)) as started_at,
+      m.created_at as ended_at,
       b.position as position_before
     from messages m join turns t on t.tenant_id = m.tenant_id and t.id = m.turn_id
     -- With the limit, Postgres looks each up by the index, also before it has statistics of a long turn.

@@ -76,6 +76,8 @@ describe('DU-6 forks', () => {
     ]);
     assert.equal(uses.rows[0].n, 0);
     const { body: turns } = await stack.ask('GET', `/v1/sessions/${key}/turns`);
+    const { body: steps } = await stack.ask('GET', `/v1/turns/${turns.data[0].id}/steps`);
+    for (const step of steps.data) assert.ok(step.started_at <= step.ended_at, 'a copied step takes no time');
     assert.deepEqual(
       turns.data.map(({ status, usage }: any) => [status, usage.input_tokens, usage.cost_usd]),
       [['completed', 0, null]],
