@@ -30,7 +30,8 @@ export async function recordAnswer(
   const text = storableText(deps.scrubber.text(words));
   const isLast = plan.calls.length === 0;
   const isWithheld = plan.gates !== undefined;
-  const usd = deps.models.cost(ref, answer.usage)?.usd;
+  // What nobody asked a model costs nothing; a price that is not known is no price.
+  const usd = ref === NO_MODEL ? 0 : deps.models.cost(ref, answer.usage)?.usd;
   const all = [...uses, ...plan.uses];
   const id = answerIdOf(step.turn, step.step);
   const fate = await deps.engine.recordAnswer({

@@ -60,6 +60,12 @@ describe('DU-9 undo of a turn', () => {
     assert.equal(new Set(all.map(({ body }) => body.undo_turn_id)).size, 1);
     assert.deepEqual(actionsOf(again.body.calls), ['cron reversed', 'edit reversed', 'edit reversed']);
     assert.match(await notes('once'), /one two/);
+    const { body: run } = await stack.ask('GET', `/v1/turns/${again.body.undo_turn_id}`);
+    assert.deepEqual(
+      [run.usage.cost_usd, run.usage.unpriced_calls],
+      [0, 0],
+      'no model, no price to be unknown',
+    );
     const { rows } = await stack.pool.query(
       `select tool from tool_calls where turn_id = $1 order by step, index`,
       [again.body.undo_turn_id],
