@@ -8,7 +8,7 @@ import {
   listTenants,
   revokeApiKey,
 } from '#store/api-key-store.ts';
-import { Failure } from '#domain/errors.ts';
+import { Failure, fieldFailure } from '#domain/errors.ts';
 import { apiKeys, tenants } from '#domain/resource/api-keys.ts';
 import { SCOPES, type Scope } from '#domain/schema/api-key.ts';
 import { OPERATOR_TENANT } from '#domain/tenant.ts';
@@ -34,10 +34,11 @@ export function addRoutes(app: Api, deps: ApiDeps, authenticator: RouteAuthentic
       readTextPage(query, 'id', (limit, after) => listApiKeys(db, limit, after), showKey),
     async createApiKey({ tenant, db, body: { expires_at: expiresAt, ...key } }) {
       if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now())
-        throw new Failure('Unprocessable', 'expires_at is in the past');
+        throw fieldFailure('Unprocessable', 'body/expires_at', 'is in the past');
       if (key.scopes.includes('metrics') && tenant !== OPERATOR_TENANT)
-        throw new Failure(
+        throw fieldFailure(
           'Unprocessable',
+          'body/scopes',
           `metrics is a scope for keys of the tenant ${OPERATOR_TENANT}; a tenant's own figures are in /v1/usage`,
         );
       return makeKey(db, { ...key, expiresAt });

@@ -140,6 +140,8 @@ describe('R8, R11 hostile requests', () => {
       'body/text: must be more than blanks',
     );
     assert.equal(await say('/v1/agents?limit=many'), 'query/limit: must be a number');
+    const old = { name: 'old', scopes: ['read'], expires_at: '2020-01-01T00:00:00Z' };
+    assert.equal(await say('/v1/api-keys', old), 'body/expires_at: is in the past');
   });
 
   it('takes JSON only as UTF-8 and only as application/json', async () => {

@@ -66,6 +66,20 @@ describe('TE teams over HTTP', () => {
     }
   });
 
+  it('TE-1 a refusal of a team names the field', async () => {
+    const fields = async (method: string, path: string, body: unknown): Promise<readonly string[]> => {
+      const { status, body: problem } = await stack.ask(method, path, { body });
+      assert.equal(status, 422);
+      return problem.errors.map(({ pointer }: { pointer: string }) => pointer);
+    };
+    const members = ['writer', 'nobody'];
+    const create = (body: object) => fields('POST', '/v1/teams', { key: 'u', ...body });
+    assert.deepEqual(await create({ lead: 'ghost', members }), ['body/lead', 'body/members/1']);
+    assert.deepEqual(await create({ lead: 'writer', members: ['writer'] }), ['body/members']);
+    assert.deepEqual(await fields('PATCH', '/v1/teams/t', { members }), ['body/members/1']);
+    assert.deepEqual(await fields('PATCH', '/v1/teams/t', { lead: 'writer' }), ['body/lead']);
+  });
+
   it('TE-2 a subject of nothing but blanks is refused', async () => {
     const blank = await stack.ask('POST', board, { body: { subject: ' \n' } });
     assert.deepEqual([blank.status, blank.body.detail], [400, 'body/subject: must say something']);

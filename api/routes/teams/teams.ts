@@ -38,14 +38,14 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
       async createTeam({ tenant, db, by, body }) {
         const { key, lead, members, name = null, description = null, settings = {} } = body;
         const team = { key, lead, members: membersOf(lead, members), name, description, settings };
-        demandWritten(await insertTeam(db, team, by), key);
+        demandWritten(await insertTeam(db, team, by), key, body);
         return shown(tenant, key);
       },
       async updateTeam({ tenant, db, params, body }) {
         const { key } = await teamOr404(deps, tenant, params.team);
         const written = await changeTeam(db, key, body);
         if (!written) return undefined;
-        demandWritten(written, key);
+        demandWritten(written, key, body);
         return shown(tenant, key);
       },
       async listTeamEvents({ tenant, db, params, query }) {
@@ -70,23 +70,31 @@ export function addRoutes(app: Api, deps: ApiDeps): void {
 
 /** The lead gets no tasks, so it is not a member. */
 function membersOf(lead: string, members: readonly string[]): readonly string[] {
-  if (members.includes(lead)) throw leadIsMember(lead);
+  if (members.includes(lead)) throw leadIsMember(lead, 'body/members');
   return [...new Set(members)];
 }
 
-function leadIsMember(lead: string): Failure {
-  return new Failure(
-    'Unprocessable',
-    `${lead} leads the team and cannot be a member of it; send members without it`,
-  );
+function leadIsMember(lead: string, pointer: string): Failure {
+  const message = `${lead} leads the team and cannot be a member of it; send members without it`;
+  return new Failure('Unprocessable', message, { errors: [{ pointer, message }] });
 }
 
-function demandWritten(written: TeamWritten, key: string): void {
+function demandWritten(written: TeamWritten, key: string, sent: SentAgents): void {
   if (written.kind === 'taken') throw new Failure('Conflict', `There is a team "${key}" already`);
-  if (written.kind === 'lead_is_member') throw leadIsMember(written.lead);
-  if (written.kind === 'unknown_agents')
-    throw new Failure(
-      'Unprocessable',
-      `There is no agent ${written.agents.map((one) => `"${one}"`).join(', ')}`,
-    );
+  if (written.kind === 'lead_is_member')
+    throw leadIsMember(written.lead, sent.members ? 'body/members' : 'body/lead');
+  if (written.kind !== 'unknown_agents') return;
+  const { agents } = written;
+  throw new Failure('Unprocessable', `There is no agent ${agents.map((one) => `"${one}"`).join(', ')}`, {
+    errors: agents.map((one) => ({ pointer: placeOf(one, sent), message: `there is no agent ${one}` })),
+  });
+}
+
+interface SentAgents {
+  readonly lead?: string | undefined;
+  readonly members?: readonly string[] | undefined;
+}
+
+function placeOf(agent: string, { lead, members = [] }: SentAgents): string {
+  return agent === lead ? 'body/lead' : `body/members/${members.indexOf(agent)}`;
 }
