@@ -154,12 +154,17 @@ function handleSteering(progress: Progress, refusals: SignalRefusals): void {
     progress.steer ??= { message: payload.message, ...(by !== undefined && { by }), nextId };
     return { subagent_id: id, replaced_by: progress.steer.nextId };
   };
-  const refuse = (payload: unknown): void => {
+  const refuse = (payload: SteerSubagentInput): void => {
     const problem = steerProblem(payload);
     if (problem) throw ApplicationFailure.nonRetryable(problem, 'InvalidInput');
     if (progress.isEnding || progress.stop)
       throw ApplicationFailure.nonRetryable(
         `subagent "${id}" is not running (status=${progress.stop ? 'cancelled' : progress.status})`,
+        'Conflict',
+      );
+    if (progress.steer && progress.steer.message !== payload.message)
+      throw ApplicationFailure.nonRetryable(
+        `subagent "${id}" goes on as "${progress.steer.nextId}" with another message: steer that one`,
         'Conflict',
       );
   };

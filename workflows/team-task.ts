@@ -210,8 +210,9 @@ async function followTurn(progress: Progress): Promise<void> {
 
 async function followWork(progress: Progress): Promise<void> {
   const { work } = progress;
-  progress.work = taskOf(progress).lease?.work;
-  if (work !== undefined && work !== progress.work) await stopWork(work);
+  const task = taskOf(progress);
+  progress.work = task.lease?.work;
+  if (work !== undefined && work !== progress.work) await stopWork(work, task);
 }
 
 /** A member that has just submitted its work ends its turn by itself. */

@@ -39,6 +39,7 @@ function errorOf(
   work: WorkEnd | undefined,
   checks: readonly GateRow[],
 ): AssignmentEnd['error'] {
+  if (status === 'cancelled' && reason !== undefined) return { code: 'Cancelled', message: reason };
   if (status !== 'failed') return null;
   if (blocked) {
     const check = checks.find(({ gate, attempt }) => gate === blocked.gate && attempt === blocked.attempt);
@@ -65,7 +66,7 @@ function subagentCall(row: AssignmentRow): Call {
     case 'completed':
       return { ok: true, text: kept(`subagents/${row.id}`, syncResultText(row, row.result ?? '')) };
     case 'cancelled':
-      return failed('Cancelled', `${name} was cancelled.`);
+      return failed('Cancelled', `${name} was cancelled${withReason(row)}`);
     case 'timeout':
       return failed('Timeout', `${name} was ended after ${row.timeout_seconds} s.`);
     default: {
@@ -81,12 +82,16 @@ function delegationCall(row: AssignmentRow): Call {
     case 'completed':
       return { ok: true, text: kept(`delegations/${row.id}`, syncDelegationText(row)) };
     case 'cancelled':
-      return failed('Cancelled', `Delegation '${row.id}' was cancelled.`);
+      return failed('Cancelled', `Delegation '${row.id}' was cancelled${withReason(row)}`);
     case 'timeout':
       return failed('Timeout', `agent "${row.target_key}" was ended after ${row.timeout_seconds} s.`);
     default:
       return failed('ExecutionFailed', `[Delegation to ${row.target_key} failed: ${whyNot(row)}]`);
   }
+}
+
+export function withReason({ error }: Pick<AssignmentRow, 'error'>): string {
+  return error === null ? '.' : `: ${error.message}`;
 }
 
 export function failed(code: string, why: string): Call {

@@ -58,14 +58,16 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
   // Its tenant was deleted meanwhile: there is nobody to notify.
   if (!row) return { status: input.status, ok: false, unannounced: 0 };
   const { kind, session_key } = row;
+  const hide = (await deps.scrubberOf(tenant)).text;
+  const hidden = { ...input, ...(input.reason !== undefined && { reason: hide(input.reason) }) };
   // This comes before the record, so that readers of the end find its parts ended or ending.
   const endOf = deps.assignmentEnds[kind];
   if (!endOf && input.status !== 'completed')
     await deps.stopSession(tenant, session_key, input.by ?? 'system');
   const end = endOf
-    ? await endOf(input, row)
+    ? await endOf(hidden, row)
     : endOfWork(
-        input,
+        hidden,
         row,
         await findWorkEnd(db, session_key),
         row.gates.length > 0 ? await gateRows(db, id) : [],
@@ -74,7 +76,6 @@ async function finish(deps: AssignmentRunDeps, input: FinishAssignmentInput): Pr
   if (!ended) return { status: input.status, ok: false, unannounced: 0 };
   deps.onWrite(tenant, row.origin_session);
   const { status, waiter, mode } = ended.row;
-  const hide = (await deps.scrubberOf(tenant)).text;
   return {
     status: status as FinishedAssignment['status'],
     ok: status === 'completed' || status === 'approved' || status === 'not_approved',

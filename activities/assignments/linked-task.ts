@@ -158,8 +158,11 @@ function endOfTask(
   const by = { ...holderOf(row), fence };
   if (status === 'completed' || status === 'approved')
     return { action: 'complete', by, text: cut([result ?? '', ...warnings].join('\n\n'), MAX_RESULT) };
-  if (status === 'cancelled' || status === 'not_approved' || stopped_by !== null)
-    return { action: created ? 'cancel' : 'release', by, text: `${id}: ${status.replace('_', ' ')}` };
+  if (status === 'cancelled' || status === 'not_approved' || stopped_by !== null) {
+    const why = row.error === null ? '' : `: ${row.error.message}`;
+    const text = cut(`${id}: ${status.replace('_', ' ')}${why}`, MAX_REASON);
+    return { action: created ? 'cancel' : 'release', by, text };
+  }
   return { action: 'comment', by, type: 'blocker', text: cut(whyNot(row), MAX_REASON) };
 }
 

@@ -42,7 +42,9 @@ export function createAssignmentRoutes(deps: ApiDeps) {
     async ({ caller, tenant, by, params, body }: StopCall) => {
       const row = await reachableAssignment(pool, caller, kind, params.id);
       if (!row) return undefined;
-      if (!(await stopAssignment(toStop, tenant, row, { by, reason: body.reason }))) throw notRunning(row);
+      const { text } = await deps.secrets.vault.scrubberOf(tenant);
+      const reason = body.reason && text(body.reason);
+      if (!(await stopAssignment(toStop, tenant, row, { by, reason }))) throw notRunning(row);
       return { id: row.id, status: row.status as Status };
     };
   return { link: createTemporalLink(deps.settings), finderOf, currentOf, stopOf };

@@ -51,9 +51,9 @@ export function syncDelegationText(one: ShownDelegation): string {
 }
 
 export function whyNot({ error, status }: Pick<ShownDelegation, 'error' | 'status'>): string {
+  if (status === 'cancelled') return `it was cancelled${error ? `: ${error.message}` : ''}`;
   if (error) return error.message;
-  if (status === 'timeout') return 'its time was up';
-  return status === 'cancelled' ? 'it was cancelled' : 'no reason is known';
+  return status === 'timeout' ? 'its time was up' : 'no reason is known';
 }
 
 /** About `team_task_id` of work that is not given to a member of a team. */

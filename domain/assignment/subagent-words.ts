@@ -38,7 +38,7 @@ export function announcementText(
   const [first] = ended;
   const head =
     ended.length === 1 && first
-      ? `[System Message] A subagent task "${first.label}" just ${endWord(first)}${first.status === 'completed' ? ' successfully.' : first.status === 'failed' ? '' : '.'}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
+      ? `[System Message] A subagent task "${first.label}" ${endOfOne(first)}\n\nResult:\n${resultOf(first, RESULT_OF_ONE)}\n\nStats: runtime ${runtimeOf(first)}, iterations ${first.iterations}, tokens ${first.input_tokens} in / ${first.output_tokens} out`
       : `[System Message] Multiple subagent tasks completed:\n\n${taskBlocks(ended)}`;
   return `${head}\n\n${rosterText(roster, maxChildren)}\n\n${replyWords(roster.filter(isActive).length)}`;
 }
@@ -80,12 +80,19 @@ export function reasonOf({ error, status }: ShownSubagent): string {
 
 const END_WORDS: Readonly<Partial<Record<AssignmentStatus, string>>> = {
   completed: 'completed',
-  cancelled: 'was cancelled',
   timeout: 'timed out',
 };
 
 function endWord(one: ShownSubagent): string {
+  if (one.status === 'cancelled') return `was cancelled${one.error ? `: ${one.error.message}` : ''}`;
   return END_WORDS[one.status] ?? `failed: ${reasonOf(one)}`;
+}
+
+/** The end of one subagent, as a sentence goes on after its name. */
+function endOfOne(one: ShownSubagent): string {
+  if (one.status === 'completed') return 'just completed successfully.';
+  const words = one.status === 'cancelled' ? endWord(one) : `just ${endWord(one)}`;
+  return one.error ? words : `${words}.`;
 }
 
 function resultOf(one: ShownSubagent, max: number): string {

@@ -3,7 +3,7 @@ import type { FinishAssignmentInput } from '#domain/assignment/assignment.ts';
 import { LOST_END } from '#domain/turn/lost-work.ts';
 import type { AssignmentRow } from '#store/assignments/assignment-store.ts';
 import type { AssignmentEnd } from '#store/assignments/end-assignment.ts';
-import { failed, kept } from '#activities/assignments/assignment-end.ts';
+import { failed, kept, withReason } from '#activities/assignments/assignment-end.ts';
 import { EVALUATE_WORDS } from './contract.ts';
 import type { RoundRow } from './store.ts';
 
@@ -32,8 +32,11 @@ export function endOfEvaluation(
       };
     case 'not_approved':
       return end({ ok: true, text: EVALUATE_WORDS.exhausted(rounds.length, feedback ?? '', draft) });
-    case 'cancelled':
-      return end(failed('Cancelled', `the evaluate loop was stopped after ${rounds.length} round(s).`));
+    case 'cancelled': {
+      const error = input.reason === undefined ? null : { code: 'Cancelled', message: input.reason };
+      const words = `the evaluate loop was stopped after ${rounds.length} round(s)${withReason({ error })}`;
+      return end(failed('Cancelled', words), error);
+    }
     default: {
       const message = whoFailed(input, row);
       const last = rounds.length > 0 ? `\n\nLast output:\n${draft}` : '';

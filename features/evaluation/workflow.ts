@@ -94,8 +94,8 @@ function ifCancelled(error: unknown): EvaluationEnd {
   return { status: 'cancelled' };
 }
 
-function stopped({ by }: StopAssignmentInput): EvaluationEnd {
-  return { status: 'cancelled', by };
+function stopped({ by, reason }: StopAssignmentInput): EvaluationEnd {
+  return { status: 'cancelled', by, reason };
 }
 
 async function rounds(input: EvaluateLoopInput, progress: Progress): Promise<EvaluationEnd> {

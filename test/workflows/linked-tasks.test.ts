@@ -109,12 +109,15 @@ describe('DE-2 delegations and the board', () => {
     await stack.worker.ended(turn_id);
     await stack.worker.probes.untilHeld('stopped');
     const { body } = await stack.ask('GET', '/v1/delegations?session_key=stops');
-    await stack.ask('POST', `/v1/delegations/${body.data[0].id}/stop`, { body: {} });
+    await stack.ask('POST', `/v1/delegations/${body.data[0].id}/stop`, {
+      body: { reason: 'password=hunter2hunter2 is wrong' },
+    });
     const back = await stack.worker.until('the task on the board', async () => {
       const task = await find(given);
       return task.owner === null ? task : undefined;
     });
     assert.equal(back.status, 'pending');
+    assert.match(back.reason, /: cancelled: password=\[REDACTED\] is wrong$/);
   });
 
   it('a task that is not there, is of another user or of no team of the caller is refused', async () => {
@@ -201,9 +204,9 @@ describe('DE-2 delegations and the board', () => {
   });
 
   it('TE-4: work whose task a person cancels or gives to somebody else is stopped', async () => {
-    for (const [action, body] of [
-      ['cancel', {}],
-      ['assign', { assignee: 'editor' }],
+    for (const [action, body, why] of [
+      ['cancel', {}, /^its task #\d+ is no longer this member’s: it is cancelled$/],
+      ['assign', { assignee: 'editor' }, /^its task #\d+ is no longer this member’s: /],
     ] as const) {
       const id = await create({ subject: `Taken by ${action}`, description: 'nudge {"note":"taken"}' });
       const note = `taken-${action}`;
@@ -215,7 +218,9 @@ describe('DE-2 delegations and the board', () => {
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
       await stack.worker.until('the end of the work', async () => {
         const { body: found } = await stack.ask('GET', `/v1/delegations?session_key=${note}`);
-        return found.data[0].status === 'cancelled' ? true : undefined;
+        if (found.data[0].status !== 'cancelled') return undefined;
+        assert.match(found.data[0].error.message, why);
+        return true;
       });
     }
   });

@@ -162,6 +162,23 @@ describe('SA a session that is stopped', () => {
     assert.notDeepEqual(runningWith(`sleep ${detached}`), []);
   });
 
+  it('SA-2 of two that steer it at once, one is refused: no message is lost without a word', async () => {
+    const { turn_id } = await stack.worker.say('twice', `${holding('twice')}\nthen\nStarted.`);
+    await stack.worker.ended(turn_id);
+    await stack.worker.probes.untilHeld('twice');
+    const { body: list } = await stack.ask('GET', '/v1/sessions/twice/subagents');
+    const steer = (message: string) =>
+      stack.ask('POST', `/v1/subagents/${list.data[0].id}/steer`, { body: { message } });
+    const answers = await Promise.all([steer('One.'), steer('Two.')]);
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 409]);
+    const taken = answers.findIndex(({ status }) => status === 202);
+    const next = await stack.worker.until('the next one', async () => {
+      const { body, status } = await stack.ask('GET', `/v1/subagents/${answers[taken]?.body.replaced_by}`);
+      return status === 200 ? body : undefined;
+    });
+    assert.equal(next.task, ['One.', 'Two.'][taken]);
+  });
+
   it('one is listed, shown, steered and stopped over HTTP, within its tenant', async () => {
     const { turn_id } = await stack.worker.say('http', `${holding('http')}\nthen\nStarted.`);
     await stack.worker.ended(turn_id);
@@ -197,9 +214,10 @@ describe('SA a session that is stopped', () => {
       202,
     );
     const notice = await stack.worker.until('the message', async () => (await stack.worker.heard('http'))[1]);
-    assert.match(notice.text, /A subagent task "http \(steered\)" just was cancelled\./);
+    assert.match(notice.text, /A subagent task "http \(steered\)" was cancelled: enough\n/);
     const { body: shown } = await stack.ask('GET', `/v1/subagents/${next}`);
     assert.deepEqual([shown.status, shown.depth, shown.parent_session], ['cancelled', 1, 'http']);
+    assert.equal(shown.error.message, 'enough');
     assert.equal((await stack.ask('POST', `/v1/subagents/${next}/stop`, { body: {} })).status, 409);
     const { body: first } = await stack.ask('GET', '/v1/sessions/http/subagents?limit=1');
     const after = `limit=1&after=${first.next_cursor}`;

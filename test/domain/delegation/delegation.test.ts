@@ -43,6 +43,16 @@ describe('DE-2 results that are announced', () => {
     );
   });
 
+  test('who stopped it may say why', () => {
+    const stopped: ShownDelegation = { ...done, status: 'cancelled', result: null };
+    assert.equal(delegationResults([stopped]), '[Delegation to b failed: it was cancelled]');
+    const error = { code: 'Cancelled', message: 'enough' };
+    assert.equal(
+      delegationResults([{ ...stopped, error }]),
+      '[Delegation to b failed: it was cancelled: enough]',
+    );
+  });
+
   test('what a gate only warned of stands under the result', () => {
     assert.match(
       delegationResults([{ ...done, warnings: ['[Quality gate x]'] }]),
