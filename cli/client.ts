@@ -37,6 +37,8 @@ export interface Problem {
   readonly detail?: string;
   readonly code?: string;
   readonly request_id?: string;
+  /** The scope that the key lacks. */
+  readonly scope?: string;
   readonly errors?: readonly { readonly pointer?: string; readonly message?: string }[];
 }
 
@@ -147,7 +149,7 @@ async function refusal(response: Response, target: Target): Promise<ApiError> {
   } catch {
     problem = { title: `${target.url} answered with something that is not TempoClaw's` };
   }
-  const error = new ApiError(response.status, problem, remedyFor(response.status, problem.code, target));
+  const error = new ApiError(response.status, problem, remedyFor(response.status, problem, target));
   const seconds = Number(response.headers.get('retry-after'));
   if (seconds > 0) error.retryAfter = seconds * 1000;
   return error;
@@ -170,12 +172,13 @@ function problemText(status: number, problem: Problem): string {
   return `${head}${fields.join('')}\n  (${problem.code ?? 'no code'}, HTTP ${status}${request})`;
 }
 
-function remedyFor(status: number, code: string | undefined, target: Target): string | undefined {
+function remedyFor(status: number, { code, scope }: Problem, target: Target): string | undefined {
   if (status === 401)
     return target.key === undefined
       ? `No key was given for ${target.url}: set TEMPOCLAW_API_KEY, or run in the folder of a running TempoClaw.`
       : 'The key is unknown, expired or revoked: give another with TEMPOCLAW_API_KEY or --api-key.';
-  if (status === 403) return 'The key may lack the scope that this needs: see `GET /v1/api-keys`.';
+  if (scope !== undefined)
+    return `Give a key that has it, or ask an admin: npx tempoclaw api-keys create NAME --scopes ${scope}`;
   if (code === 'Unavailable')
     return 'Postgres or Temporal does not answer the API: `npx tempoclaw doctor` tells which.';
   if (status >= 500) return 'See .tempoclaw/logs/api.log.';

@@ -29,6 +29,9 @@ describe('IN-6 tempoclaw teams and tasks', () => {
     assert.match(again.stderr, /There is a team "crew" already/);
     const unknown = await cli('teams', 'create', 'other', '--lead', 'nobody');
     assert.match(unknown.stderr, /There is no agent "nobody"/);
+    const nothing = await cli('teams', 'update', 'crew');
+    assert.deepEqual([nothing.code, nothing.stdout], [2, '']);
+    assert.match(nothing.stderr, /Nothing to change is named\.\n.*See: npx tempoclaw teams update --help/);
     await cli('teams', 'update', 'crew', '--settings', '{"lease_seconds":60}', '--description', 'Writes.');
     const shown = JSON.parse((await cli('teams', 'show', 'crew', '--json')).stdout);
     assert.deepEqual([shown.members, shown.settings], [['reviewer', 'writer'], { lease_seconds: 60 }]);
@@ -52,6 +55,8 @@ describe('IN-6 tempoclaw teams and tasks', () => {
     const late = await cli('tasks', 'claim', 'crew', '1', '--member', 'reviewer');
     assert.notEqual(late.code, 0);
     assert.match(late.stderr, /writer holds it/);
+    const tokenless = await cli('tasks', 'complete', 'crew', '1', '--member', 'writer');
+    assert.match(tokenless.stderr, /the holder sends the token that its claim gave\n[^\n]*HTTP 403[^\n]*\n$/);
     const mine = ['crew', '1', '--member', 'writer', '--token', token];
     assert.equal((await cli('tasks', 'progress', ...mine, '--percent', '40')).code, 0);
     assert.match(
