@@ -223,7 +223,10 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
     .updateTable('team_tasks')
     .set({
       ...columnsOf(task),
-      reason: isStatusReason(change) ? reason : undefined,
+      // It is about the status that the task has.
+      reason:
+        (isStatusReason(change) ? reason : undefined) ??
+        (task.status === row.state.status ? undefined : null),
       description,
       result,
       started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,

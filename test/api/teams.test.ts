@@ -113,6 +113,8 @@ describe('TE teams over HTTP', () => {
     const two = await claimed('Two');
     assert.equal((await act(two.number, 'cancel', { reason: 'No need.' })).body.status, 'cancelled');
     assert.equal((await stack.ask('GET', `${board}/${two.number}`)).body.reason, 'No need.');
+    await act(two.number, 'retry', {});
+    assert.equal((await stack.ask('GET', `${board}/${two.number}`)).body.reason, null, 'it is open again');
 
     const twice = await act(two.number, 'comment', { text: 'a', reason: 'b' });
     assert.deepEqual(
