@@ -301,6 +301,21 @@ describe('IN-7 the set-up pages of the console', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('IN-4 registers a channel only with a service of others', async () => {
+    const posted = { token: '1:abcdefgh', secret_token: 'a-secret-of-the-service' };
+    for (const [type, settings] of Object.entries({ web: {}, telegram: posted })) {
+      const body = { key: `of-${type}`, type, agent: 'main', settings };
+      assert.equal((await stack.ask('POST', '/v1/channels', { body })).status, 201);
+    }
+    const { page, complaints } = await open('channels/of-telegram');
+    await button(page, 'Register with its service').waitFor();
+    await page.goto(`${stack.url}/setup/channels/of-web`);
+    await page.getByText('Pair somebody').waitFor();
+    assert.equal(await button(page, 'Register with its service').count(), 0);
+    for (const type of ['web', 'telegram']) await stack.ask('DELETE', `/v1/channels/of-${type}`);
+    assert.deepEqual(complaints, []);
+  });
+
   it('fits a phone, each kind with its command where there is none', async () => {
     const { page, complaints } = await open('agents');
     await page.setViewportSize({ width: 390, height: 800 });

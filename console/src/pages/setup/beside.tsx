@@ -141,6 +141,9 @@ interface Person {
   readonly may_decide: boolean;
 }
 
+/** Types of channels that are nowhere registered. */
+const OWN_SERVICES: readonly string[] = ['web', 'webhook'];
+
 export function ChannelPeople({ row, address, reload }: BesideProps<RowOf<'GET /v1/channels'>>) {
   const people = useRequestAt<ListOf<Person>>('GET', `${address}/people?limit=200`);
   const connected = useSignal<Values | undefined>(undefined);
@@ -148,14 +151,16 @@ export function ChannelPeople({ row, address, reload }: BesideProps<RowOf<'GET /
   return (
     <section>
       <h2>People</h2>
-      <ActButton
-        label="Register with its service"
-        address={`${address}/connect`}
-        onDone={(answer) => {
-          connected.value = answer;
-          reload();
-        }}
-      />
+      {!OWN_SERVICES.includes(row.type) && (
+        <ActButton
+          label="Register with its service"
+          address={`${address}/connect`}
+          onDone={(answer) => {
+            connected.value = answer;
+            reload();
+          }}
+        />
+      )}
       {connected.value && <JsonFields values={connected.value} />}
       <ul class="plain">
         {people.data.value?.data.map(({ person, name, user, may_decide: decides }) => (
