@@ -3,13 +3,8 @@ import { downloadThenRun } from './download-then-run.ts';
 import { deniedPath } from './path-denials.ts';
 import { CATEGORIES } from './rules/categories.ts';
 import { matchesRule } from './rules/rule.ts';
-import {
-  argumentsOf,
-  type ParsedShell,
-  programOf,
-  type ShellCommand,
-  type ShellMark,
-} from './shell-command.ts';
+import { isQuestion } from './is-question.ts';
+import { type ParsedShell, programOf, type ShellCommand, type ShellMark } from './shell-command.ts';
 
 export interface CommandProblem {
   /** `deny`: never permitted. `confirm`: permitted only when a person confirms. */
@@ -97,20 +92,6 @@ function problemsOf(command: ShellCommand, off: ReadonlySet<string>): readonly C
     }
   }
   return found;
-}
-
-/** `sudo --version`, `pip install --help`: it prints a text and does nothing else. */
-function isQuestion(command: ShellCommand): boolean {
-  if (command.isOpen || command.redirects.length > 0 || command.assignments.length > 0) return false;
-  const args = argumentsOf(command);
-  if (args.some((word) => !word.isLiteral)) return false;
-  const line = args.map((word) => word.value).join(' ');
-  const program = programOf(command);
-  return (
-    /^--(?:help|version)$/.test(line) ||
-    (/^(?:ssh|sudo)$/.test(program) && line === '-V') ||
-    (/^(?:pip[\d.]*|npm|pnpm|cargo|gem|brew|apt(?:-get)?)$/.test(program) && /^[a-z]+ --help$/.test(line))
-  );
 }
 
 function openName(command: ShellCommand): string | null {

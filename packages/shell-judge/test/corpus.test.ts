@@ -38,7 +38,7 @@ const everyday = Object.values(
 const { manuals } = load<{ manuals: Record<string, { held: string[]; allowed: string[] }> }>(
   './manuals.json',
 );
-const hostile = load<{ denied: string[]; held: string[] }>('./hostile.json');
+const hostile = load<{ denied: string[]; held: string[]; unattended: string[] }>('./hostile.json');
 
 /** Limits for what developers and agents do every day: the shares that may be denied and asked about. */
 const MAX_DENIED = 0.01;
@@ -186,6 +186,10 @@ describe('deny categories, with nobody to ask', () => {
         assert.ok(groups.includes(verdict.category ?? ''), String(verdict.category));
     });
   }
+
+  test('what only shows disks, settings and certificates, or sets a harmless value, is not denied', () => {
+    for (const cmd of hostile.unattended) assert.equal(judgeCommand(cmd, UNATTENDED).decision, 'allow', cmd);
+  });
 
   test('a category that is switched off lets its own commands through and no others', () => {
     for (const { command, expect, overrides, global, agent } of vectors.overrides) {

@@ -1,5 +1,5 @@
 /** One word of the parser's tree in the form of the rules: the known and unknown parts of its value. */
-import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
+import type { DoubleQuotedChild, ParameterExpansionPart, Word, WordPart } from 'unbash';
 import {
   literalWord,
   type ShellCommand,
@@ -13,9 +13,10 @@ import { isPlainArithmetic } from './plain-arithmetic.ts';
  * Expansions with a number or a word of the shell as value, and arguments that the script itself passes to a function.
  */
 const HARMLESS_PARAMETERS = new Set(
-  '? # $ ! 0 1 2 3 4 5 6 7 8 9 - PWD OLDPWD HOME USER LOGNAME HOSTNAME PATH LINENO RANDOM SECONDS UID EUID PPID'.split(
-    ' ',
-  ),
+  (
+    '? # $ ! 0 1 2 3 4 5 6 7 8 9 - PWD OLDPWD HOME USER LOGNAME HOSTNAME PATH LINENO RANDOM SECONDS UID EUID PPID ' +
+    'BASH_VERSION SHELL SHLVL OSTYPE HOSTTYPE MACHTYPE LANG TERM TZ COLUMNS LINES CI NODE_ENV VIRTUAL_ENV TMPDIR'
+  ).split(' '),
 );
 
 /** Greatest number of values of one word; with more it is unknown. */
@@ -105,12 +106,26 @@ function readExpansion(part: Expansion, reading: Reading, isQuoted: boolean): vo
   if (part.type === 'SimpleExpansion') readParameter(part.text.slice(1), part, reading, isQuoted);
   else if (part.type === 'ParameterExpansion') {
     const isPlain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
-    if (isPlain) readParameter(part.parameter, part, reading, isQuoted);
-    else appendUnknown(reading, part.text, false);
+    if (isOfOwnArray(part, reading)) appendUnknown(reading, part.text, true);
+    else if (isPlain) readParameter(part.parameter, part, reading, isQuoted);
+    else appendUnknown(reading, defaultOf(part) ?? part.text, false);
   } else {
     // Commands inside are judged separately; their output is unknown but is not a name of a secret.
     appendUnknown(reading, part.text, part.type === 'CommandExpansion' && reading.sources.length > 0);
   }
+}
+
+/** `${x[@]}`, `${#x[@]}`, `${x[0]}` of an array that the script itself fills. */
+function isOfOwnArray({ index, operation, parameter }: ParameterExpansionPart, reading: Reading): boolean {
+  const isPlace = index !== undefined && /^(?:[@*]|\d+)$/.test(index.text);
+  return isPlace && operation === undefined && reading.variables.get(parameter)?.isOwn === true;
+}
+
+/** `${x:-rm}` is likely `rm`: the text that a variable has when it is unset, or set. */
+function defaultOf({ operation }: ParameterExpansionPart): string | null {
+  if (operation?.type !== 'Default' || operation.operator.endsWith('?')) return null;
+  const word = readWord(operation.operand, new Map(), []);
+  return word.isLiteral || word.value !== word.text ? word.value : null;
 }
 
 /** Braces of plain words, arithmetic of known numbers, and the file of `<(…)`. */

@@ -111,16 +111,18 @@ function subscriptScript(word: ShellWord, via: readonly string[]): readonly Inne
   return found === undefined || !word.isLiteral ? [] : [{ text: `: ${found}`, isLiteral: true, via }];
 }
 
-/** `cmd /c del /f x`: the rest of the line. */
+/** `cmd /c del /f x`: the rest of the line, or `cmd /c "del /f x"`. */
 function unwrapCmd(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
   const at = args.findIndex((word) => /^\/[ckCK]$/.test(word.value));
   const words = at < 0 ? [] : args.slice(at + 1);
+  if (words.length === 1) return joined(words, via);
   return words.length === 0 ? NOTHING : { commands: [{ ...NO_WORDS, words, via }], scripts: [] };
 }
 
 function unwrapTrap(args: readonly ShellWord[], via: readonly string[]): Unwrapped {
-  const [script] = args.filter((word) => !/^-(?:[lp]|-)?$/.test(word.value));
-  return script && args.length > 1 ? joined([script], via) : NOTHING;
+  const [script] = args.filter((word) => !/^-(?:[lp]|-)$/.test(word.value));
+  // `trap - INT` takes back what was set.
+  return script && script.value !== '-' && args.length > 1 ? joined([script], via) : NOTHING;
 }
 
 function joined(words: readonly ShellWord[], via: readonly string[]): Unwrapped {
@@ -128,9 +130,13 @@ function joined(words: readonly ShellWord[], via: readonly string[]): Unwrapped 
   return { commands: [], scripts: [{ text, isLiteral: words.every((word) => word.isLiteral), via }] };
 }
 
-/** `poetry run x` starts x; `poetry show x` does not. */
+/** `poetry run x` and `poetry -C web run x` start x; `poetry show x` does not. */
 export function startsOther(program: string, args: readonly ShellWord[]): boolean {
-  return STARTING_ARGUMENT.get(program)?.test(args[0]?.value ?? '') ?? true;
+  const starting = STARTING_ARGUMENT.get(program);
+  const wrapper = WRAPPERS.get(program);
+  if (!starting || !wrapper) return true;
+  const words = wrapper.operands === undefined ? args : afterOptions(args, { ...wrapper, operands: 0 }).words;
+  return starting.test(words[0]?.value ?? '');
 }
 
 /** What find and fd replace in a word of the command that they start. Words that are added come after the script. */

@@ -1,5 +1,6 @@
 /** Values that a script gives to its own variables, so that `X=rm; $X -rf /` is recognized. */
 import {
+  type ArithmeticExpression,
   type Assignment,
   type Command,
   type For,
@@ -79,15 +80,51 @@ function look(node: SyntaxNode, found: Collected, depth: number): void {
       // `${x:=value}` sets it.
       if (node.operation?.type === 'Default') forget(found, node.parameter);
       break;
-    case 'ArithmeticExpansion':
-      if (setsNothing(node.text)) return;
-      found.isUnclear = true;
-      break;
     default:
-      // `((x=1))` sets names, too.
-      if (node.type.startsWith('Arithmetic')) found.isUnclear = true;
+      if (node.type.startsWith('Arithmetic')) {
+        lookAtArithmetic(node, found, depth);
+        return;
+      }
   }
   forEachChild(node, (child) => look(child, found, depth + 1));
+}
+
+/** What sets names only to numbers is followed; what else it may set is unclear. */
+function lookAtArithmetic(node: SyntaxNode, found: Collected, depth: number): void {
+  if (node.type === 'ArithmeticFor') {
+    found.isUnclear ||= !counts([node.initialize, node.test, node.update], found);
+    look(node.body, found, depth + 1);
+  } else if (node.type === 'ArithmeticCommand') found.isUnclear ||= !counts([node.expression], found);
+  else found.isUnclear ||= node.type !== 'ArithmeticExpansion' || !setsNothing(node.text);
+}
+
+/** `((i = 0))`, `((i++))`: notes the names that it sets to a number. False when it is not that plain. */
+function counts(expressions: readonly (ArithmeticExpression | undefined)[], found: Collected): boolean {
+  return expressions.every((each) => each === undefined || countsIn(each, found));
+}
+
+function countsIn(node: ArithmeticExpression, found: Collected): boolean {
+  switch (node.type) {
+    case 'ArithmeticWord':
+      return /^(?:\d+|[a-z_][a-z\d_]*)$/.test(node.value);
+    case 'ArithmeticBinary':
+      if (/^[-+*/%]?=$/.test(node.operator)) count(node.left, found);
+      return counts([node.left, node.right], found);
+    case 'ArithmeticUnary':
+      if (/^(?:\+\+|--)$/.test(node.operator)) count(node.operand, found);
+      return countsIn(node.operand, found);
+    case 'ArithmeticGroup':
+      return countsIn(node.expression, found);
+    default:
+      return false;
+  }
+}
+
+/** Its value is a number, whatever it was before. */
+function count(node: ArithmeticExpression, found: Collected): void {
+  if (node.type !== 'ArithmeticWord') return;
+  found.unknown.add(node.value);
+  found.known.set(node.value, found.known.get(node.value) ?? UNSET);
 }
 
 function lookAtCommand(node: Command, found: Collected): void {
@@ -117,7 +154,18 @@ function lookAtLoop(node: For, found: Collected): void {
 function assign(node: Assignment, found: Collected): void {
   const isPlain = node.value.type === 'Word' && !node.append && !node.index;
   if (isPlain && node.value.type === 'Word') set(found, node.name, node.value);
+  else if (isLiteralArray(node)) own(found, node.name);
   else forget(found, node.name);
+}
+
+/** `x=(a b)` */
+function isLiteralArray({ value, append, index }: Assignment): boolean {
+  return (
+    value.type === 'ArrayValue' &&
+    !append &&
+    !index &&
+    value.elements.every((each) => each.type === 'Word' && readWord(each, new Map(), []).isLiteral)
+  );
 }
 
 const UNSET: Variable = { values: [], isOwn: true, isNumber: true, certain: [] };

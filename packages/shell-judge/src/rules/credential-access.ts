@@ -1,7 +1,9 @@
 /** Exfiltration of secrets starts with reading the places where they are kept. A person may permit it. */
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf } from '../path-words.ts';
-import { categoryOf, normalPath } from './rule.ts';
+import { SHOWS_CERTIFICATE } from '../safe/inspectors.ts';
+import { programOf, type ShellCommand } from '../shell-command.ts';
+import { categoryOf, lineOf, normalPath } from './rule.ts';
 
 /** Names of files and folders with secrets, as they occur in a path. */
 const SECRET_NAMES = [
@@ -14,10 +16,19 @@ const SECRET_NAMES = [
   ).split(' '),
 ];
 const SECRET_PATH =
-  /(?:^|[/=:@])(?:\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test\b)[\w.-]+)?|\.envrc|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token|\.(?:ssh|gnupg|aws|azure|kube|docker|password-store)(?:\/.*)?|id_(?:rsa|dsa|ecdsa|ed25519)|g?shadow-?|sudoers|credentials\.json|service-account[\w-]*\.json|api-key|master\.key|\.config\/(?:gcloud|gh|hub)(?:\/.*)?|\.\w+_history|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx))$/i;
+  /(?:^|[/=:@])(?:\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test\b)[\w.-]+)?|\.envrc|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token|\.(?:ssh|gnupg|aws|azure|kube|docker|password-store)(?:\/.*)?|id_(?:rsa|dsa|ecdsa|ed25519)|g?shadow-?|sudoers|credentials\.json|service-account[\w-]*\.json|api-key|master\.key|\.config\/(?:gcloud|gh|hub)(?:\/.*)?|\.\w+_history|[\w.-]+\.(?:pem|key|ppk|p12|pfx|keystore|jks|kdbx))$/i;
+
+/** `openssl x509` prints the certificate of a file, and never a key that the file also has. */
+function showsCertificate(command: ShellCommand): boolean {
+  return programOf(command) === 'openssl' && SHOWS_CERTIFICATE.test(lineOf(command));
+}
 
 export const credentialAccess = categoryOf('credential_access', [
-  { confirm: 'reads a place of secrets', path: SECRET_PATH },
+  {
+    confirm: 'reads a place of secrets',
+    path: SECRET_PATH,
+    when: (command) => !showsCertificate(command),
+  },
   {
     confirm: 'may read a place of secrets',
     when: (command) =>

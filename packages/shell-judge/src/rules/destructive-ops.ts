@@ -1,6 +1,11 @@
 /** Destructive file operations, disk destruction, system control, databases. The parser recognizes fork bombs. */
 import { INTERPRETERS } from '../parse/wrappers.ts';
-import { categoryOf } from './rule.ts';
+import { programOf } from '../shell-command.ts';
+import { categoryOf, lineOf } from './rule.ts';
+
+/** Programs of disks as they only show something. */
+const SHOWS_DISKS =
+  /^(?:(?:fdisk|gdisk) (?:-l|--list)|sfdisk (?:-[dlJ]|--(?:dump|list|json))|sgdisk (?:-p|--print)|parted -l|diskutil (?:list|info)|zpool (?:list|status)|mdadm (?:-[DE]|--detail|--examine)|cryptsetup (?:isLuks|luksDump|status)|hdparm -[iI])(?: [\w/][\w./-]*)*$|^parted \/\S+ print$/;
 
 /** Block devices by their usual names. */
 export const BLOCK_DEVICE =
@@ -45,7 +50,7 @@ export const destructiveOps = categoryOf('destructive_ops', [
     rule: 'destructive_files',
     deny: 'deletes files by code',
     programs: INTERPRETERS,
-    code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|removeSync|Deno\.remove\b|\bunlink\b|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]/,
+    code: /rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|remove_tree|removeSync|Deno\.remove\b|\bunlink\b|fs\.rm\b|os\.(?:remove|unlink|removedirs)|\brm\s+-\w*[rRf]|[Rr]emove-[Ii]tem\b[^;|]*\s-(?:[Rr]ec|[Ff]o)/,
   },
   {
     rule: 'destructive_files',
@@ -58,6 +63,7 @@ export const destructiveOps = categoryOf('destructive_ops', [
     deny: 'makes a file system or partitions',
     programs:
       /^(?:mkfs(?:\..+)?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|blkdiscard|diskpart|newfs|diskutil|lvremove|vgremove|pvremove|zpool|mdadm|cryptsetup|hdparm)$/,
+    when: (command) => !SHOWS_DISKS.test(`${programOf(command)} ${lineOf(command)}`),
   },
   { rule: 'disk_destruction', deny: 'formats a disk', programs: 'format', argument: /^[a-zA-Z]:/ },
   {

@@ -23,9 +23,9 @@ const fetches = (command: ShellCommand): boolean =>
     return isName && (isOption || /.@|:\/\/|^git[+@]|^github:/.test(word.value));
   });
 
-/** `npx --no tsc` fetches nothing. */
+/** `npx --no tsc` and `npm exec --no tsc` fetch nothing. */
 const isOffline = (command: ShellCommand): boolean =>
-  /^--no(?:-install)?$/.test(argumentsOf(command)[0]?.value ?? '');
+  /^(?:(?:exec|x) )?--no(?:-install)?(?: |$)/.test(lineOf(command));
 
 const PIP_READS = /-[bBdEhiIOqsSuvx]*m\s*pip\s+(?:list|show|freeze|check|inspect|debug|help|--version|-V)\b/;
 

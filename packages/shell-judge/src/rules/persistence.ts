@@ -3,12 +3,16 @@ import { isGitInternal } from '../git-internals.ts';
 import { globMayMatch } from '../glob-may-match.ts';
 import { pathWordsOf, writtenPathsOf } from '../path-words.ts';
 import { programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
-import { categoryOf, normalPath } from './rule.ts';
+import { categoryOf, lineOf, normalPath } from './rule.ts';
 
 const STARTUP_FILES =
   /(?:^|\/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|pam_environment|vimrc|gitconfig|npmrc|pypirc|pythonrc)|authorized_keys2?|rc\.local|crontab|config\.fish|ld\.so\.preload)$/;
 const STARTUP_FOLDERS =
   /(?:^|\/)(?:cron\.[a-z]+|spool\/cron|init\.d|systemd\/(?:system|user)|autostart|LaunchAgents|LaunchDaemons|profile\.d|\.husky|\.ssh|\.config\/(?:fish|autostart|systemd)|sitecustomize\.py|usercustomize\.py)(?:\/|$)/;
+
+/** `git config --global --list`, `git config --system core.editor`. */
+const SHOWS_SETTINGS =
+  /^config (?:--(?:global|local|name-only|null|show-origin|show-scope|system|type=\w+) )*(?:-l|--list|list|--get-regexp \S+|(?:--get(?:-all)? |get (?:--(?:all|global|system) )*)?[\w-]+\.[\w.-]+)$/;
 
 /** A pattern such as `.g*` may match it; `*` alone does not. */
 function namesGit(word: ShellWord): boolean {
@@ -61,6 +65,7 @@ export const persistence = categoryOf('persistence', [
     confirm: 'changes which programs git starts',
     programs: 'git',
     subcommand: /^config\b/,
+    when: (command) => !SHOWS_SETTINGS.test(lineOf(command)),
     line: /hookspath|pager|editor|sshcommand|askpass|fsmonitor|credential|alias\.|textconv|filter\.|external|gitproxy|uploadpack|--global|--system|include|insteadof|\.cmd|program/i,
   },
   {

@@ -1,7 +1,9 @@
 /** The form of rows in the category tables, and how a row is matched. */
+import { byWord } from '../by-word.ts';
 import { codeWordsOf } from '../code-of.ts';
 import { hasOption, optionsOf } from '../parse/options-of.ts';
 import { pathWordsOf, textWordsOf, writtenPathsOf } from '../path-words.ts';
+import { exportsHarmlessValue, hasHarmlessValue } from '../safe/harmless-variables.ts';
 import { isHarmlessScript } from '../safe/script-programs.ts';
 import { argumentsOf, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { habitOf } from '../text-arguments.ts';
@@ -119,12 +121,22 @@ function isProgram(programs: ReadonlySet<string> | RegExp, program: string): boo
   return programs instanceof RegExp ? programs.test(program) : programs.has(program);
 }
 
-/** Options before git's subcommand whose value may be the next word. */
-const GIT_VALUES = ['git-dir', 'work-tree', 'namespace', 'super-prefix', 'attr-source', 'config-env'];
+/** Long options before the subcommand whose value may be the next word. */
+const VALUES_BEFORE = byWord<readonly string[]>({
+  git: ['git-dir', 'work-tree', 'namespace', 'super-prefix', 'attr-source', 'config-env'],
+  'npm pnpm yarn bun cnpm': ['cache', 'cwd', 'dir', 'filter', 'loglevel', 'prefix', 'registry', 'workspace'],
+  uv: ['cache-dir', 'color', 'config-file', 'directory', 'project'],
+  'poetry pdm': ['directory', 'project'],
+  composer: ['working-dir'],
+  cargo: ['color', 'config'],
+  gem: ['config-file'],
+  'bundle bundler': ['gemfile'],
+  helm: ['kube-apiserver', 'kube-context', 'kube-token', 'kubeconfig', 'namespace', 'registry-config'],
+});
 
 /** The first two operands. */
 export function subcommandOf(command: ShellCommand): string {
-  const { operands } = optionsOf(command, programOf(command) === 'git' ? GIT_VALUES : []);
+  const { operands } = optionsOf(command, VALUES_BEFORE.get(programOf(command)) ?? []);
   return operands
     .slice(0, 2)
     .map((word) => word.value)
@@ -160,7 +172,8 @@ export function normalPath(word: ShellWord): string {
 const EXPORTERS = new Set(['export', 'declare', 'typeset', 'readonly', 'local', 'setenv']);
 
 function variablesSet(command: ShellCommand): readonly string[] {
-  const names = command.assignments.map((each) => each.name);
+  const names = command.assignments.filter((each) => !hasHarmlessValue(each)).map((each) => each.name);
   if (!EXPORTERS.has(programOf(command))) return names;
-  return [...names, ...argumentsOf(command).map((word) => word.value.split('=', 1)[0] ?? '')];
+  const exported = argumentsOf(command).filter((word) => !exportsHarmlessValue(word));
+  return [...names, ...exported.map((word) => word.value.split('=', 1)[0] ?? '')];
 }

@@ -86,6 +86,7 @@ const SUBCOMMANDS = byWord<Subcommand>({
   'check-ignore': { options: 'qvnz --non-matching --quiet --stdin --verbose' },
   'check-attr': { options: 'az --all --cached --stdin' },
   var: { options: 'l' },
+  cherry: { options: 'v --abbrev' },
   version: { options: '--build-options' },
   'blame annotate': { options: BLAME },
   'rev-parse': {

@@ -1,6 +1,7 @@
 /** Whether a command is known to be harmless: its program, its options, and no path out of the workspace. */
 import { runsFile } from '../code-of.ts';
 import { isGitInternal } from '../git-internals.ts';
+import { isQuestion } from '../is-question.ts';
 import { type Options, optionsOf } from '../parse/options-of.ts';
 import { argumentsOf, literalWord, programOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { ownWords, startsOther, unwrapCommand, XARGS_NUL } from '../parse/unwrap-command.ts';
@@ -8,6 +9,8 @@ import { INTERPRETERS, SHELLS, type Wrapper, WRAPPERS } from '../parse/wrappers.
 import { argumentPaths, gitTexts, writtenPathsOf } from '../path-words.ts';
 import { ARCHIVES } from './archives.ts';
 import { GIT } from './git.ts';
+import { INSPECTORS } from './inspectors.ts';
+import { isComparison } from './is-comparison.ts';
 import { knownOptions } from './known-options.ts';
 import { setsOnlyHarmless } from './harmless-variables.ts';
 import { hasKnownChoices, isInside, isInsidePath } from './is-inside.ts';
@@ -18,12 +21,16 @@ import { readsEverything } from './reads-everything.ts';
 import { type SafeProgram, valuesOf } from './safe-program.ts';
 import { SCRIPT_PROGRAMS } from './script-programs.ts';
 
-const TABLES = [READERS, ARCHIVES, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS, LANGUAGE_RUNNERS];
+const TABLES = [READERS, INSPECTORS, ARCHIVES, GIT, SCRIPT_PROGRAMS, PROJECT_RUNNERS, LANGUAGE_RUNNERS];
 
 /** Folders of system programs: `/bin/ls` is `ls`, `./ls` is not. */
 const SYSTEM_FOLDER = /^(?:\/usr)?\/bin\/[\w.+-]+$/;
 /** Programs of the project's packages, and its wrappers of build tools, as `npm test` starts them. */
 const PROJECT_PROGRAM = /^(?:\.\/)?(?:node_modules\/\.bin\/[\w.-]+|gradlew|mvnw)$/;
+
+/** Files of the system that say what it is, and nothing about its users. */
+const ABOUT_THE_MACHINE =
+  /^\/(?:etc\/(?:alpine-release|debian_version|lsb-release|os-release)|proc\/(?:cpuinfo|loadavg|meminfo|uptime|version))$/;
 
 const LOOKS = new Set(
   'ls cat tac nl head tail wc stat file du cut grep egrep fgrep zgrep md5sum sha1sum sha256sum sha512sum cksum readlink realpath basename dirname echo strings od hexdump zcat xzcat bzcat diff cmp tree cd find'.split(
@@ -47,7 +54,8 @@ export function isHarmless(command: ShellCommand, functions: ReadonlySet<string>
 }
 
 function isHarmlessProgram(command: ShellCommand, program: string): boolean {
-  if (SHELLS.has(program)) return isShellOfLiteral(command);
+  if (isQuestion(command) || isComparison(command)) return true;
+  if (SHELLS.has(program)) return isShellOfLiteral(command) || checksSyntax(command);
   const row = TABLES.map((table) => table.get(program)).find((each) => each !== undefined);
   const wrapper = WRAPPERS.get(program);
   if (wrapper && row === undefined) return isPlainWrapper(command, wrapper);
@@ -82,7 +90,9 @@ function passes(command: ShellCommand, row: SafeProgram): boolean {
     argumentsOf(command).every((word) => isKnownWord(word, command, row)) &&
     row.options(valuesOf(command)) &&
     argumentPaths(command).every(
-      (word) => isInside(word) && (isLook(command) || !isGitInternal(word.value)),
+      (word) =>
+        (isLook(command) && word.isLiteral && ABOUT_THE_MACHINE.test(word.value)) ||
+        (isInside(word) && (isLook(command) || !isGitInternal(word.value))),
     ) &&
     (row.isText === true || !carriesPath(command, options)) &&
     !readsEverything(command) &&
@@ -160,6 +170,13 @@ function isFedByNames({ input, via }: ShellCommand): boolean {
     /^[\w.]/.test(folder ?? '') &&
     !readsEverything({ ...source, words: [...source.words, ...EXECUTES] })
   );
+}
+
+/** `bash -n run.sh` runs nothing of the file. */
+function checksSyntax(command: ShellCommand): boolean {
+  const [option, file, ...rest] = argumentsOf(command);
+  const isOfFile = file !== undefined && /^\w/.test(file.value) && file.isLiteral && isInside(file);
+  return option?.value === '-n' && isOfFile && rest.length === 0 && !command.isOpen;
 }
 
 /** `sh -c` with a known text: its commands are judged separately. */

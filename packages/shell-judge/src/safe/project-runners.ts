@@ -2,6 +2,7 @@
  * Programs that run the workspace's own code by its name: tests, builds, a file of the workspace. They do no more than
  * the project's own scripts. Code in an argument, from the input or from elsewhere is excluded.
  */
+import { NODE_FLAG } from './harmless-variables.ts';
 import { literalWord, programOf, type ShellCommand } from '../shell-command.ts';
 import { firstIs, onlyWords, runs, safePrograms, valuesOf } from './safe-program.ts';
 
@@ -27,8 +28,9 @@ function isPythonHarmless(command: ShellCommand): boolean {
   return runsFile(/^-[uBEsSO]+$/, /^(?:\.\/)?[\w@][\w@.+/-]*\.py$/)(command);
 }
 
-const NODE_OPTIONS =
-  /^--(?:test(?:-reporter=\w+|-only|-name-pattern=.*)?|watch|enable-source-maps|no-warnings|trace-warnings|check|experimental-strip-types)$|^-c$/;
+const NODE_OPTIONS = new RegExp(
+  `^--(?:test(?:-reporter=\\w+|-only|-name-pattern=.*)?|watch|check)$|^-c$|${NODE_FLAG.source}`,
+);
 
 const PACKAGE_SCRIPTS =
   /^(?:test|t|tst|run|run-script|start|build|lint|ls|list|la|ll|outdated|version|root|prefix|bin|why|explain)$/;

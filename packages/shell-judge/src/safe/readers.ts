@@ -1,8 +1,9 @@
 /** Programs that read or print, and plain writes inside the workspace; decided by option, not by program. */
 import { optionsOf } from '../parse/options-of.ts';
-import { argumentsOf, type ShellCommand } from '../shell-command.ts';
+import { argumentsOf, type ShellCommand, type ShellWord } from '../shell-command.ts';
 import { jqReadsEnvironment } from '../jq-program.ts';
-import { isHarmlessVariable } from './harmless-variables.ts';
+import { exportsHarmlessValue, isHarmlessToSet, isHarmlessVariable } from './harmless-variables.ts';
+import { hasNoOptionFile } from './inspectors.ts';
 import { firstIs, isAlone, onlyWords, safePrograms, valuesOf } from './safe-program.ts';
 
 /** `test -v 'a[$(id)]'` evaluates its text: a subscript is not harmless. */
@@ -89,7 +90,7 @@ export const READERS = safePrograms({
   free: { options: 'bkmghltwvs:c: --human --mega --giga --total --wide --si' },
   wait: { options: 'nf' },
   jobs: { options: 'lnprs' },
-  'rev whoami arch': {},
+  'rev whoami arch clear uuidgen': {},
   mkdir: {
     options: 'pvm: --parents --verbose --mode',
     when: (command) => optionsOf(command, ['mode']).values.every(({ value }) => isHarmlessMode(value)),
@@ -108,12 +109,12 @@ export const READERS = safePrograms({
   'expr sleep exit return break continue shift': { isText: true },
   'basename dirname echo true false :': { isText: true, isOpenSafe: true },
   'hostname hash history': { when: isAlone },
-  // Of these only the question for their version.
-  'docker podman helm aws gcloud az gh psql mysql mariadb redis-cli nginx ssh sudo': {
-    when: (command) => /^(?:--version|-V)$/.test(valuesOf(command).join(' ')),
+  unset: { when: (command) => argumentsOf(command).every(isOwnName) },
+  trap: {
+    isText: true,
+    options: '',
+    when: (command) => argumentsOf(command).every((word) => word.isLiteral),
   },
-  kubectl: { when: (command) => /^version(?: --client)+$/.test(valuesOf(command).join(' ')) },
-  openssl: { when: (command) => valuesOf(command).join(' ') === 'version' },
   wc: { options: 'cmlLw --bytes --chars --lines --max-line-length --words --total' },
   file: {
     options:
@@ -201,10 +202,6 @@ export const READERS = safePrograms({
     when: (command) =>
       optionsOf(command, ['date', 'rfc-3339']).operands.every(({ value }) => value.startsWith('+')),
   },
-  tput: { when: firstIs(/^(?:cols|lines|colors)$/) },
-  lsof: { when: onlyWords(/^-(?:i\S*|P|n|t|iTCP)$|^:\d+$/) },
-  ss: { when: onlyWords(/^-[ltnpua4]+$/) },
-  ps: { when: (command) => /^(?:|-ef?|-A|aux?|-aux?|-o)$/.test(valuesOf(command).join(' ')) },
   'test [': { when: hasNoSubscript },
   set: {
     when: (command) =>
@@ -220,22 +217,29 @@ export const READERS = safePrograms({
   mv: {
     options:
       'finuvTt: --force --interactive --no-clobber --no-target-directory --target-directory --update --verbose',
+    when: namesNoDevice,
   },
   mktemp: { when: onlyWords(/^-d$/) },
   chmod: {
     options: 'RvcfrwxX --recursive --verbose --changes --silent --quiet',
-    when: (command) => isHarmlessMode(modeOf(command)),
+    when: (command) => isHarmlessMode(modeOf(command)) && namesNoDevice(command),
   },
   ln: { options: 'sfnvi --symbolic --force --no-dereference --verbose --interactive', when: isLinkInside },
 });
 
-/** `strings @list`: programs of binutils read further words from that file, including options. */
-function hasNoOptionFile(command: ShellCommand): boolean {
-  return valuesOf(command).every((value) => !value.startsWith('@'));
+/** Moving to `/dev/null` replaces it; only writing to it is harmless. */
+function namesNoDevice(command: ShellCommand): boolean {
+  return valuesOf(command).every((value) => !value.startsWith('/dev/'));
+}
+
+function isOwnName({ value, isLiteral }: ShellWord): boolean {
+  return isLiteral && /^[A-Za-z_]\w*$/.test(value) && isHarmlessToSet(value);
 }
 
 function setsHarmlessNames(command: ShellCommand): boolean {
-  return valuesOf(command).every((value) => isHarmlessVariable(value.split('=', 1)[0] ?? ''));
+  return argumentsOf(command).every(
+    (word) => isHarmlessVariable(word.value.split('=', 1)[0] ?? '') || exportsHarmlessValue(word),
+  );
 }
 
 /** `read 'a[$(id)]'` would evaluate a subscript, and names in capitals affect programs. */
@@ -264,7 +268,7 @@ function isLinkInside(command: ShellCommand): boolean {
   const { letters, names, operands } = optionsOf(command);
   const isSymbolic = letters.has('s') || names.includes('symbolic');
   const hasHidden = operands.some((word) => /(?:^|\/)\./.test(word.value));
-  return isSymbolic && operands.length === 2 && !hasHidden;
+  return isSymbolic && operands.length === 2 && !hasHidden && namesNoDevice(command);
 }
 
 /** `cd` without a folder goes home, `cd -` anywhere. */

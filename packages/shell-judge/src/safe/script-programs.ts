@@ -56,7 +56,7 @@ function isHarmlessAwk(command: ShellCommand): boolean {
   const writes = /print/.test(script) && script.replaceAll(COMPARISON, '').includes('>');
   return (
     !writes &&
-    !/system|getline|ENVIRON|SYMTAB|FUNCTAB|PROCINFO|ARGV|@|\/inet|close\s*\(|fflush/.test(script) &&
+    !/system[\s\\]*\(|getline|ENVIRON|SYMTAB|FUNCTAB|PROCINFO|ARGV|@|\/inet|close\s*\(|fflush/.test(script) &&
     !/(?<!\|)\|(?!\|)/.test(script)
   );
 }
