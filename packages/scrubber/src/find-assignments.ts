@@ -61,8 +61,10 @@ function isMount(text: string, start: number, separator: number): boolean {
   return text[separator + 1] === '/' || /\/etc\/passwd-?$/.test(text.slice(start - 5, separator));
 }
 
+const MARK_END = /(?:\*\*|<\/(?:b|strong|em|i|th|td|dt|label|span)>)$/i;
+
 /**
- * Skips back over the rest of an operator (`?=`, `+=`, `||=`), blanks, Markdown's bold, a bracket, a quote and the backslashes
+ * Skips back over the rest of an operator (`?=`, `+=`, `||=`), blanks, Markdown's bold, the end of an element, a bracket, a quote and the backslashes
  * that escape it.
  */
 function nameEnd(text: string, separator: number): number {
@@ -70,7 +72,7 @@ function nameEnd(text: string, separator: number): number {
   if (text[separator] === '=') while (at > separator - 2 && /[?|+]/.test(text[at - 1] ?? '')) at--;
   const min = at - 4;
   while (at > min && /[ \t\u00a0\u3000]/.test(text[at - 1] ?? '')) at--;
-  if (text[at - 1] === '*' && text[at - 2] === '*') at -= 2;
+  at -= MARK_END.exec(text.slice(Math.max(0, at - 9), at))?.[0].length ?? 0;
   if (text[at - 1] === ']') at--;
   if (/["'`”]/.test(text[at - 1] ?? '')) {
     at--;

@@ -24,11 +24,11 @@ const FORMS: readonly NamedForm[] = [
     needs: [' -', '\n-', '"-', "'-", '--'].map(neededText),
     pattern: /(?<![\w-])--?([A-Za-z][\w-]{2,40})[ \t]{1,3}(["'])?(?!-)/g,
   },
-  // ENV NAME VALUE, aws configure set NAME VALUE, redis' requirepass VALUE
+  // ENV NAME VALUE, set -x NAME VALUE, aws configure set NAME VALUE, redis' requirepass VALUE
   {
-    needs: ['ENV ', 'ARG ', 'set ', 'setx ', 'requirepass', 'masterauth'].map(neededText),
+    needs: ['ENV ', 'ARG ', 'set ', 'setx ', 'setenv ', 'requirepass', 'masterauth'].map(neededText),
     pattern:
-      /(?<![\w-])(?:(?:ENV|ARG|set|setx)[ \t]{1,4}(?=[\w.-]{3,64}[ \t])([\w.-]{3,64})|(?=requirepass|masterauth)(\w+))[ \t]{1,4}(?![=:])/g,
+      /(?<![\w-])(?:(?:ENV|ARG|set|setx|setenv)[ \t]{1,4}(?:-[a-zA-Z]{1,4}[ \t]{1,4}){0,2}(?=[\w.-]{3,64}[ \t])([\w.-]{3,64})|(?=requirepass|masterauth)(\w+))[ \t]{1,4}(?![=:])/g,
   },
   // define('DB_PASSWORD', 'VALUE'), setenv("API_TOKEN", "VALUE")
   {
@@ -75,13 +75,48 @@ const FORMS: readonly NamedForm[] = [
   {
     needs: [`",`, `',`].map(neededText),
     pattern:
-      /["']([A-Za-z][\w-]{2,40})["'],\s{0,8}(["'])(?=[^\s"']{0,64}\d)(?![^\s"']{0,64}(?:pass|token|secret|key|auth|cred))/gi,
+      /["']-{0,2}([A-Za-z][\w-]{2,40})["'],\s{0,8}(["'])(?=[^\s"']{0,64}\d)(?![^\s"']{0,64}(?:pass|token|secret|key|auth|cred))/gi,
   },
   // | password | VALUE |, and rows of psql and Vault: password  VALUE
   {
     needs: [' |', '  ', '\t'].map(neededText),
     pattern:
       /(?:^|\n|\|)[ \t]{0,16}(?:\*\*|`)?([A-Za-z][\w.-]{1,40})(?:\*\*|`)?(?:[ \t]{1,40}\|[ \t]{1,40}(`)?|(?:[ ]{2,40}|\t)(?=\S{8,512}[ \t]{0,40}(?:\r?\n|$)))(?=\S{0,64}\d)(?=\S{0,64}[A-Za-z])/g,
+  },
+  // storePassword 'VALUE' on a line of its own, as in Gradle
+  {
+    needs: [' "', " '"].map(neededText),
+    pattern:
+      /(?:^|\n)[ \t]{0,32}([A-Za-z]\w{2,40})[ \t]{1,4}(["'])(?=[^"'\n]{4,512}["'][ \t]{0,8}(?:\r?\n|$))/g,
+  },
+  // use password "VALUE"
+  {
+    needs: ['use ', 'using ', 'with '].map(neededText),
+    pattern:
+      /(?<!\w)(?:use|using|with) (?:the )?(password|passphrase|passcode|token|api[_ -]key|secret) (["'`])/gi,
+  },
+  // password for NAME: VALUE
+  {
+    needs: [' for ', ' of '].map(neededText),
+    pattern:
+      /(?<![\w-])((?:api |access |secret )?(?:password|passphrase|passcode|token|secret|key)) (?:for|of) (?:the )?(?:user )?["'`]?[\w.@-]{1,64}["'`]?: {1,3}(["'`])?/gi,
+  },
+  // name="password", an empty line, VALUE: a part of a form
+  {
+    needs: ['form-data'].map(neededText),
+    pattern: /form-data;[ ]?name="([\w.-]{2,64})"\r?\n(?:[\w-]{1,64}:[^\r\n]{0,200}\r?\n){0,3}\r?\n/gi,
+    value: /[^\r\n]{4,4096}/y,
+  },
+  // <input type="password" value="VALUE">
+  {
+    needs: ['<input', '<INPUT'].map(neededText),
+    pattern: /<input\s[^<>]{0,300}?type=["']?(password)["']?[^<>]{0,300}?\svalue=(["'])/gi,
+  },
+  // password = [[VALUE]], as in Lua
+  {
+    needs: ['[['].map(neededText),
+    pattern: /(?<![\w.-])([A-Za-z_]\w{2,40})\s{0,4}=\s{0,4}\[\[/g,
+    value: /[^\]\n]{4,256}(?=\]\])/y,
   },
   // The API key is VALUE, password for NAME changed to VALUE
   {

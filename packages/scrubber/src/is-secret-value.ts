@@ -17,8 +17,7 @@ export interface ValueShape {
 export function isSecretValue(value: string, name: SecretName, shape: ValueShape): boolean {
   if (name.kind === 'virtual') return value.length >= 4 && !value.startsWith(REDACTED);
   if (value.length < minLength(name, shape) || isPlaceholder(value)) return false;
-  if (name.kind === 'connection')
-    return !isExpression(value, shape) && (/[^A-Za-z_]/.test(value) || hasRandomCase(value));
+  if (name.kind === 'connection') return isConnection(value, name, shape);
   if (ELSEWHERE.test(value)) return false;
   if (/\s/.test(value)) return shape.quoted && isPhrase(value, name);
   if (isExpression(value, shape)) return false;
@@ -26,6 +25,14 @@ export function isSecretValue(value: string, name: SecretName, shape: ValueShape
   if (shape.scheme && isOpaque(value)) return true;
   return isRandomEnough(value, name, shape);
 }
+
+function isConnection(value: string, name: SecretName, shape: ValueShape): boolean {
+  if ((name.weak && NO_LOGIN.test(value)) || isExpression(value, shape)) return false;
+  return /[^A-Za-z_]/.test(value) || hasRandomCase(value);
+}
+
+/** An address without a user part or a query, whose name is not that of an environment variable. */
+const NO_LOGIN = /^[a-z][a-z0-9+.-]{1,20}:\/\/[^@?;\s]*$/i;
 
 /** Shorter values are words, states and counts. */
 function minLength(name: SecretName, shape: ValueShape): number {
@@ -91,8 +98,8 @@ function isExpression(value: string, shape: ValueShape): boolean {
   return MEMBER_CHAIN.test(value) || TYPE_OF_API.test(value) || INDEXED.test(value);
 }
 
-const LETTERS = /^[A-Za-z]+[.!?]?$/;
-const WORDS = /^[a-z]+(?:[-_.][a-z]+)*$/;
+const LETTERS = /^\p{L}+[.!?]?$/u;
+const WORDS = /^\p{Ll}+(?:[-_.]\p{Ll}+)*$/u;
 /** `currentPasswordInput`, `PasswordField`: an identifier. Random letters have consecutive capitals. */
 const CAMEL = /^[A-Za-z]?[a-z]+(?:\d?[A-Z][a-z]+)+\d{0,2}[;)\]]*$/;
 const OWN_WORD = /pass|token|secret|key|cred|auth|pwd/i;

@@ -29,7 +29,7 @@ const SECRET = ending(
   '[a-z0-9]*secret|[a-z0-9]*secret_(?:access_)?key|secrets|shared_access_signature|totp_seed|otp_seed',
 );
 const STRONG_KEYS =
-  'api|app|application|access|secret|private|signing|signature|encryption|encrypt|decryption|master|account|auth|license|licence|hmac|aes|jwt|admin|storage|subscription|consumer|deploy|service|ssh|crypto|cipher|webhook|ingest|ingestion|integration|shared|shared_access|client_private|instrumentation|bot|service_role|pre_?shared';
+  'api|app|application|access|secret|private|signing|signature|encryption|encrypt|decryption|master|account|auth|license|licence|hmac|aes|jwt|admin|storage|subscription|consumer|deploy|service|ssh|crypto|cipher|webhook|ingest|ingestion|integration|shared|shared_access|client_private|instrumentation|bot|fastly|service_role|pre_?shared';
 const KEY = ending(
   `(?:${STRONG_KEYS})_?keys?|[a-z0-9]*(?:apikey|accesskey|privatekey|secretkey|authkey|masterkey|encryptionkey)|client_?key_?data|key_?data`,
 );
@@ -51,7 +51,7 @@ const ENV_SECRET =
   /(?:^|_)(?:[A-Z0-9]*(?:APIKEY|PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN)|PWD|PASS|KEY|KEYS|SECRETS|CREDENTIALS?|PRIVATE|AUTH|JWT)(?:_|\d*$)|_PAT$/;
 /** Words after the secret's word that make the name a fact about the secret. */
 const ENV_HARMLESS =
-  /(?:^|_)(?:PATH|FILE|DIR|NAME|TYPE|LENGTH|SIZE|TTL|EXPIR\w*|COUNT|LIMIT|HEADER|FIELD|PREFIX|ALGORITHM|ALG|ENABLED|REQUIRED|MIN|MAX|AGE|POLICY|ISSUER|AUDIENCE|VERSION|PARALLELISM|FINGERPRINT|URL|URI|ENDPOINT|HOST|SERVICE|TIMEOUT|LIFETIME|ROTATION|BITS|FORMAT|REGEXP?|PATTERN|ARN|REF|SCHEME|METHOD|MODE|PROVIDER|DOMAIN|HINT|LABEL|HELPER|MS|SECONDS|MINUTES|HOURS|DAYS)$|^(?:PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|CACHE|SSH_AUTH|MAX|MIN|OLD|NEXT)_|^(?:PWD|OLDPWD|SSH_AUTH_SOCK|XDG_\w+)$|PUBLIC_KEY|PUBLISHABLE|IDEMPOTENCY|PRIMARY_KEY|FOREIGN_KEY|CACHE_KEY/;
+  /(?:^|_)(?:PATH|FILE|DIR|NAME|TYPE|LENGTH|SIZE|TTL|EXPIR\w*|COUNT|LIMIT|HEADER|FIELD|PREFIX|ALGORITHM|ALG|ENABLED|REQUIRED|MIN|MAX|AGE|POLICY|ISSUER|AUDIENCE|VERSION|PARALLELISM|FINGERPRINT|URL|URI|ENDPOINT|HOST|SERVICE|TIMEOUT|LIFETIME|ROTATION|BITS|FORMAT|REGEXP?|PATTERN|ARN|REF|SCHEME|METHOD|MODE|PROVIDER|DOMAIN|HINT|LABEL|HELPER|MS|SECONDS|MINUTES|HOURS|DAYS|SUBNETS?|CIDR|NETWORK|ZONE|VPC|REGISTRY|REPO|REPOSITORY|BRANCH)$|^GPG_KEYS?$|^(?:PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|CACHE|SSH_AUTH|MAX|MIN|OLD|NEXT)_|^(?:PWD|OLDPWD|SSH_AUTH_SOCK|XDG_\w+)$|PUBLIC_KEY|PUBLISHABLE|IDEMPOTENCY|PRIMARY_KEY|FOREIGN_KEY|CACHE_KEY/;
 const ENV_CONNECTION =
   /(?:^|_)(?:DSN|DATABASE_URL|DB_URL|REDIS_URL|MONGO(?:DB)?_UR[IL]|AMQP_URL|POSTGRES_URL|MYSQL_URL|CONNECTION_STRING)$/;
 /** Python's VIRTUAL_ENV is a path that every shell has. */
@@ -81,7 +81,7 @@ function nameOfWords(words: string, isInner: boolean): SecretName | undefined {
   if (password || TOKEN.test(words) || SECRET.test(words) || KEY.test(words))
     return { kind: 'named', password, chosen: password || CHOSEN.test(words), weak: false };
   if (PHRASE.test(words)) return { kind: 'phrase', password: true, chosen: true, weak: false };
-  if (CONNECTION.test(words)) return { kind: 'connection', ...RANDOM };
+  if (CONNECTION.test(words)) return { kind: 'connection', ...RANDOM, weak: true };
   return WEAK.test(words) ? { kind: 'named', ...RANDOM, weak: !isInner } : undefined;
 }
 

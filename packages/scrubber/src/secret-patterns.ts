@@ -89,6 +89,21 @@ const SHAPES: readonly SecretPattern[] = [
     /(?<=(?<![\w-])gh[ ]secret[ ]set[ ](?:[^\n|;&]{0,200}[ ])?(?:-b|--body)[ =]["']?)(?![$<{[])[^\s"']{4,4096}/g,
     ['gh secret'],
   ),
+  // A token as the user, without a password: `curl -u TOKEN:X`, `curl -u TOKEN:`.
+  row(
+    'command_line',
+    /(?<=(?<!\S)(?:-u[ =]{0,2}|--user[ =]{1,2})["']?)(?=[A-Za-z_-]{0,40}\d)(?=[\d_-]{0,40}[A-Za-z])[A-Za-z0-9_-]{20,256}(?=:(?:[Xx]|api_token)?(?:["'\s]|$))/g,
+    ['-u', '--user ', '--user='],
+  ),
+  // A published port is no password: `--name mongo -p 27017:27017`.
+  row(
+    'command_line',
+    /(?<=(?<![\w-])(?:mongo(?:sh|dump|restore|import|export)?[ ](?:[^\n|;&]{0,200}[ ])?-p[ ]|(?:sqlcmd|bcp|zip|unzip)[ ](?:[^\n|;&]{0,200}[ ])?-P[ ]?|7z[ar]?[ ](?:[^\n|;&]{0,200}[ ])?-p|ldap(?:search|add|modify|delete|passwd|whoami)[ ](?:[^\n|;&]{0,200}[ ])?-w[ ]|-pass(?:in|out|word)?[ ]pass:|smbclient[ ](?:[^\n|;&]{0,200}[ ])?-U[ ][\w.\\-]{1,64}%)["']?)(?![$<{["'-]|[\d.:]+(?:\s|$))[^\s"']{4,128}/g,
+    ['mongo', 'sqlcmd', 'bcp', 'zip', '7z', 'ldap', 'pass:', 'smbclient'],
+  ),
+  row('command_line', /(?<=::add-mask::)(?![$<{])\S{4,4096}/g, ['::add-mask::']),
+  row('wifi', /(?<=WIFI:(?:[A-Z]:[^;\n]{0,64};){0,4}P:)[^;\s]{4,128}(?=;)/g, ['WIFI:']),
+  row('connection_string', /(?<=;[ ]?PWD[ ]?=[ ]?)(?![/$<{~])[^;\s"']{4,256}/g, [';PWD', '; PWD']),
   row('command_line', /(?<=(?<!\S)sshpass[ ]{1,3}-p[ ]?["']?)(?![$<{[])[^\s"']{4,}/g, ['sshpass']),
   row(
     'command_line',
@@ -111,8 +126,13 @@ const SHAPES: readonly SecretPattern[] = [
   // CREATE USER … IDENTIFIED BY '…', ALTER ROLE … WITH PASSWORD '…'
   row(
     'sql_password',
-    /(?<=(?<!\w)(?:identified(?:\s{1,3}with\s{1,3}[\w"'-]{1,64})?\s{1,3}by|(?:with|encrypted|(?:role|user)\s{1,3}[^\s;]{1,64})\s{1,3}password)\s{1,3}')(?!(\S)\1*'|[$<{[:%*?])[^'\n]{4,256}(?=')/gi,
+    /(?<=(?<!\w)(?:identified(?:\s{1,3}with\s{1,3}[\w"'-]{1,64})?\s{1,3}by|(?:with|encrypted|login|superuser|createdb|createrole|(?:role|user)\s{1,3}[^\s;]{1,64})\s{1,3}password)\s{1,3}')(?!(\S)\1*'|[$<{[:%*?])[^'\n]{4,256}(?=')/gi,
     ["y '", "Y '", "ord '", "ORD '"],
+  ),
+  row(
+    'sql_password',
+    /(?<=(?<!\w)set\s{1,3}password(?:\s{1,3}for\s{1,3}[^\s=]{1,64})?\s{0,3}=\s{0,3}(?:password\()?')(?!(\S)\1*'|[$<{[:%*?])[^'\n]{4,256}(?=')/gi,
+    ["= '", "='", "('"],
   ),
   row('url_password', /(?<=jdbc:oracle:thin:[\w.-]{1,64}\/)(?![$<{[])[^\s@/"']{4,128}(?=@)/g, [
     'jdbc:oracle',

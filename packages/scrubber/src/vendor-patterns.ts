@@ -166,7 +166,7 @@ export const VENDORS: readonly SecretPattern[] = [
   shape('tencent', `AKID[A-Za-z0-9]{32,40}(?![A-Za-z0-9])`, 'AKID'),
   shape('paypal', `access_token\\$(?:production|sandbox)\\$[0-9a-z]{16}\\$[0-9a-f]{32}`, 'access_token$'),
   shape('fireworks', `fw_(?=[A-Za-z]{0,30}\\d)[A-Za-z0-9]{22,}`, 'fw_'),
-  shape('sourcegraph', `sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}(?![0-9a-f])`, 'sgp_'),
+  shape('sourcegraph', `sgp_(?:(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}(?![0-9a-f])|[A-Za-z0-9]{64})`, 'sgp_'),
   shape('settlemint', `sm_(?:aat|pat|sat)_[A-Za-z0-9]{16,}`, 'sm_'),
   shape('octopus', `API-(?=[A-Z]{0,25}\\d)[A-Z0-9]{26}(?![A-Z0-9])`, 'API-'),
   shape('harness', `[ps]at\\.[\\w-]{22}\\.[0-9a-f]{24}\\.[A-Za-z0-9]{20}`, 'pat.', 'sat.'),
@@ -184,6 +184,14 @@ export const VENDORS: readonly SecretPattern[] = [
   shape('intercom', `dG9rOj[A-Za-z0-9+/]{40,}={0,2}`, 'dG9rOj'),
   shape('infisical', `st\\.[0-9a-f-]{24,36}\\.[0-9a-f]{32,64}\\.[0-9a-f]{32,64}`, 'st.'),
   shape('bitcoin', `[xyz]prv[A-Za-z0-9]{100,}`, 'prv'),
+  shape('mongodb', `mdb_sa_sk_[\\w-]{30,}`, 'mdb_sa_sk_'),
+  // In these there is always an escape, which texts of base64 do not have.
+  shape('twitter', `A{21,22}(?=[A-Za-z0-9]{0,110}%)[A-Za-z0-9%]{80,110}`, 'AAAAAAAAAAAAAAAAAAAAA'),
+  shape('deno', `ddp_[A-Za-z0-9]{36}(?![A-Za-z0-9])`, 'ddp_'),
+  shape('paseto', `v[1-4]\\.(?:local|public)\\.[\\w-]{40,}(?:\\.[\\w-]+)?`, '.local.', '.public.'),
+  shape('polar', `polar_[a-z]{2,4}_[A-Za-z0-9]{30,}`, 'polar_'),
+  shape('anyscale', `(?:es|as)ecret_[a-z0-9]{20,}`, 'secret_'),
+  shape('adafruit', `aio_[A-Za-z0-9]{28}(?![A-Za-z0-9])`, 'aio_'),
   shape('zapier', `https://hooks\\.zapier\\.com/hooks/catch/\\d{3,}/\\w{5,}`, 'hooks.zapier'),
   shape('ifttt', `https://maker\\.ifttt\\.com/[\\w/{}-]{1,128}/key/[\\w-]{20,}`, 'maker.ifttt'),
 ];
