@@ -82,6 +82,17 @@ describe('lists of domains', () => {
     assert.equal(decide('https://xn--bcher-kva.example.net/', listed), 'not_listed');
   });
 
+  test('an IPv6 address is found in a list however it is spelled', () => {
+    for (const written of ['2606:4700::1', '[2606:4700::1]', '2606:4700:0:0::0:1', ' 2606:4700::0001. ']) {
+      assert.equal(
+        decide('http://[2606:4700::1]/', { domains: [{ blocked_domains: [written] }] }),
+        'blocked_domain',
+        written,
+      );
+      assert.equal(decide('http://[2606:4700::2]/', { domains: [{ blocked_domains: [written] }] }), 'public');
+    }
+  });
+
   test('an allowlist lets only its own through, by name or below it', () => {
     const rules: UrlRules = {
       domains: [{ policy: 'allowlist', allowed_domains: ['github.com', '*.example.com'] }],

@@ -57,9 +57,17 @@ export function isBlockedDomain(host: string, patterns: readonly string[]): bool
   });
 }
 
-/** A pattern in the form that hosts of URLs have: lower case, no last dot, and `xn--…` for letters outside of ASCII. */
+/**
+ * A pattern in the form that hosts of URLs have: lower case, no last dot, `xn--…` for letters outside of ASCII, and the
+ * shortest spelling of an IPv6 address.
+ */
 function canonicalPattern(value: string): string {
   const pattern = value.trim().toLowerCase().replace(/\.$/, '');
+  const address = pattern.includes(':') ? parseAddress(pattern.replace(/^\[(.*)\]$/, '$1')) : undefined;
+  return address?.text ?? canonicalName(pattern);
+}
+
+function canonicalName(pattern: string): string {
   return /^[\0-\x7f]*$/.test(pattern)
     ? pattern
     : pattern
