@@ -51,8 +51,9 @@ export const SECURE_CLI_PRESETS: Readonly<Record<string, SecureCliPreset>> = {
   kubectl: {
     env: [{ name: 'KUBECONFIG', kind: 'file' }],
     deny_args: [
-      words('delete', '(\\S*,)?(namespace|namespaces|ns)([,/.]\\S*)?'),
-      words('delete', '(\\S*,)?(node|nodes|no)([,/.]\\S*)?'),
+      // Types are read in any letter case.
+      words('delete', '(\\S*,)?(?i:namespace|namespaces|ns)([,/.]\\S*)?'),
+      words('delete', '(\\S*,)?(?i:node|nodes|no)([,/.]\\S*)?'),
       words('drain'),
       words('cordon'),
     ],
