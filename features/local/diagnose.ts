@@ -14,7 +14,7 @@ import {
   userCacheDir,
   withoutPassword,
 } from '#config';
-import { checkHooks } from './check-hooks.ts';
+import { checkHooks } from './hooks-check.ts';
 import { diagnoseSandbox } from './diagnose-sandbox.ts';
 import { failingCheck } from './failing-check.ts';
 import { type Finding, finding } from './finding.ts';

@@ -1,10 +1,7 @@
 /** What `doctor` says of what fails outside: the figures at /metrics of the running API that are alarms when above 0. */
-import { createClient } from '#cli/client.ts';
-import { findTarget } from '#cli/target.ts';
 import { type Finding, finding } from './finding.ts';
+import { runningClient } from './running-client.ts';
 
-/** Settings of this shell: an address or a key for another API. */
-const NOTHING = { url: undefined, apiKey: undefined, stateDir: undefined };
 const ALARM = /^(tempoclaw_\w+_failing)\{\w+="([^"]*)"\} (\d+)$/;
 const HELP = /^# HELP (\S+) (.*)$/;
 const REMEDY = 'Their lists say why: `npx tempoclaw webhooks list`, `npx tempoclaw evidence show`.';
@@ -13,9 +10,8 @@ export function failingCheck(stateDir: string) {
   return {
     check: 'Failing',
     async look(): Promise<string | readonly Finding[]> {
-      const target = findTarget({ stateDir }, NOTHING, stateDir);
       // The check of the API says why it does not answer.
-      const metrics = await createClient(target)
+      const metrics = await runningClient(stateDir)
         .raw('GET', '/metrics', {})
         .then((answer) => answer.text())
         .catch(() => undefined);

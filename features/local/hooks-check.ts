@@ -1,8 +1,7 @@
 /** Finds stored hooks that can no longer be called, as the running API sees them: they deny all that they should judge. */
-import { createClient } from '#cli/client.ts';
-import { findTarget } from '#cli/target.ts';
 import type { Page } from '#cli/wire.ts';
 import { type Finding, finding } from './finding.ts';
+import { runningClient } from './running-client.ts';
 
 interface Warned {
   readonly warnings?: readonly string[];
@@ -13,8 +12,6 @@ interface ListedAgent {
   readonly hooks?: readonly unknown[];
 }
 
-/** A settings address or a key for another API. */
-const NOTHING = { url: undefined, apiKey: undefined, stateDir: undefined };
 /** Agents with hooks that are looked at, each by a request. */
 const MAX_AGENTS = 50;
 const OF_HOOKS = /^(in the settings, )?hooks\//;
@@ -23,7 +20,7 @@ const REMEDY =
 
 /** Of the tenant `default`. Throws when the API does not answer. */
 export async function checkHooks(stateDir: string): Promise<readonly Finding[]> {
-  const client = createClient(findTarget({ stateDir }, NOTHING, stateDir));
+  const client = runningClient(stateDir);
   const [policy, { data }] = await Promise.all([
     client.get<Warned>('/v1/policy'),
     client.get<Page<ListedAgent>>('/v1/agents', { limit: 200 }),
