@@ -19,7 +19,9 @@ export const linkSettingsSchema = z
     user_deny: z.array(labelSchema).max(LINK_LIMITS.users).optional(),
     require_role: z.enum(SCOPES).optional().describe('A scope that the API key behind the turn must have'),
   })
-  .describe('Deny wins over allow; with an allow list nobody else may use the link, and with an empty one nobody');
+  .describe(
+    'Deny wins over allow; with an allow list nobody else may use the link, and with an empty one nobody',
+  );
 
 const fields = {
   direction: z.enum(LINK_DIRECTIONS),
