@@ -107,12 +107,13 @@ describe('DE-2 delegations', () => {
     const { id, result } = body.data[0];
     assert.match(result, /See out\/report\.md/);
 
-    const second = delegate({ agent_key: 'editor', task: 'Edit.', mode: 'sync', depends_on: [id] });
+    const second = delegate({ agent_key: 'editor', task: 'Edit.', mode: 'sync', depends_on: [id, id] });
     await resultOf('d2', `${second}\nthen\nDone.`);
     const { body: of2 } = await stack.ask('GET', '/v1/delegations?session_key=d2');
     const [dependent] = of2.data;
     const folder = `delegated/${dependent.id}/${id}`;
     const [task] = await stack.worker.heard(dependent.session_key);
+    assert.equal(task?.text.split('Result of ').length, 2, 'once, however often it is named');
     assert.match(
       task?.text ?? '',
       new RegExp(`Files that come with it:\n- ${folder}/out/report.md\n- ${folder}/note.txt$`),

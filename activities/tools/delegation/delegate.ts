@@ -121,7 +121,7 @@ async function delegate(
     context: args.context,
     mode: args.mode,
     seconds: secondsOf(args.mode, args.timeout),
-    dependsOn: args.depends_on ?? [],
+    dependsOn: [...new Set(args.depends_on)],
     taskId: args.team_task_id?.trim() || undefined,
     files: passed,
   });
