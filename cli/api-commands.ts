@@ -108,14 +108,18 @@ function addApiCommand(
     const input = { ...words, ...flagged };
     const beside = body ? without(input, (name) => !(name in queried)) : undefined;
     const sent = (await own.sends?.(input, context, program)) ?? sentOf(input);
-    if (method === 'PATCH' && Object.values(sent).every((value) => value === undefined))
-      throw usageError('Nothing to change is named.', `See: npx ${nameOf(command)} --help`);
+    requireChange(method, command, sent);
     const received = await send(context.client, { method, path }, words, sent, beside as Query | undefined);
     const answer = one.answer?.(input as never) ?? received;
     if (context.json) printJson(context.out, answer);
     else if (own.print) await own.print(context, answer as never, input);
     else printAnswer(context, one, answer as never, input as never);
   });
+}
+
+function requireChange(method: string, command: Command, sent: object): void {
+  if (method === 'PATCH' && Object.values(sent).every((value) => value === undefined))
+    throw usageError('Nothing to change is named.', `See: npx ${nameOf(command)} --help`);
 }
 
 function nameOf(command: Command): string {

@@ -30,8 +30,7 @@ export async function recordAnswer(
   const text = storableText(deps.scrubber.text(words));
   const isLast = plan.calls.length === 0;
   const isWithheld = plan.gates !== undefined;
-  // What nobody asked a model costs nothing; a price that is not known is no price.
-  const usd = ref === NO_MODEL ? 0 : deps.models.cost(ref, answer.usage)?.usd;
+  const usd = priceOf(deps, ref, answer);
   const all = [...uses, ...plan.uses];
   const id = answerIdOf(step.turn, step.step);
   const fate = await deps.engine.recordAnswer({
@@ -67,6 +66,11 @@ export async function recordAnswer(
       }
     : { kind: 'calls', calls: plan.planned, spent: cost };
   return deps.engine.afterAnswer(result, step.agent, ref, spent.seconds);
+}
+
+/** Undefined where the price is not known; what no model was asked costs nothing. */
+function priceOf({ models }: RecordDeps, ref: string, { usage }: ModelAnswer): number | undefined {
+  return ref === NO_MODEL ? 0 : models.cost(ref, usage)?.usd;
 }
 
 function spentText({ spent }: Step, { usage }: ModelAnswer, usd: number | undefined): string {

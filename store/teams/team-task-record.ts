@@ -207,7 +207,7 @@ async function gatesOf(
 }
 
 async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenChange): Promise<void> {
-  const { task, action, reason } = change;
+  const { task, action } = change;
   const closing = isClosed(task.status);
   if (action === 'hand_in') await openSession(tx, key, row, change);
   const result = await takeTexts(tx, key, change);
@@ -223,10 +223,7 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
     .updateTable('team_tasks')
     .set({
       ...columnsOf(task),
-      // It is about the status that the task has.
-      reason:
-        (isStatusReason(change) ? reason : undefined) ??
-        (task.status === row.state.status ? undefined : null),
+      reason: reasonOf(change, row.state),
       description,
       result,
       started_at: task.status === 'in_progress' && row.started_at === null ? NOW : undefined,
@@ -241,6 +238,12 @@ async function write(tx: TenantTx, key: TaskKey, row: TaskRow, change: WrittenCh
   await insertEvent(tx, key, task, isReported ? { ...change, notices: [] } : change);
   if (closing && row.origin_turn !== null) await announceByLast(tx, key, row.origin_turn, change);
   if (change.judged !== undefined) await callWithin(tx, 'count_turn_holds', [change.judged]);
+}
+
+/** The reason is about the status that the task has; undefined where it stays. */
+function reasonOf(change: WrittenChange, { status }: TaskState): string | null | undefined {
+  const kept = change.task.status === status ? undefined : null;
+  return (isStatusReason(change) ? change.reason : undefined) ?? kept;
 }
 
 /** The sender, and the member that had it before another one: the reason for that is its. */
