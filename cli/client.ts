@@ -56,8 +56,8 @@ export class ApiError extends CliError {
 
   override forPrograms(): { readonly message: string } {
     const { request_id: request, errors } = this.problem;
-    const message = headOf(this.problem);
-    return { message, ...{ status: this.status, request_id: request, errors } };
+    const facts = { message: headOf(this.problem), status: this.status, request_id: request, errors };
+    return facts;
   }
 }
 

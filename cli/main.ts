@@ -28,10 +28,11 @@ function report(error: unknown, isJson: boolean): ExitCode {
   if (error instanceof CommanderError && !isJson) return EXIT.usage;
   const known = foreseen(error);
   const { code, message, remedy } = known ?? { code: 'Internal', message: String(error), remedy: undefined };
-  const facts = known?.forPrograms() ?? { message };
   const err = createOutput(process.stderr);
   if (isJson) {
-    err.line(JSON.stringify({ error: { code, ...facts, remedy: remedy || remedyOf(code) } }));
+    err.line(
+      JSON.stringify({ error: { ...factsOf(code, message, known), remedy: remedy || remedyOf(code) } }),
+    );
   } else {
     err.line(fitted(err, `${err.paint('red', '✘')} ${message}`));
     if (remedy) err.line(fitted(err, `  ${remedy}`));
@@ -39,6 +40,10 @@ function report(error: unknown, isJson: boolean): ExitCode {
   // An unexpected error is a bug, and a bug needs its stack.
   if (!known && error instanceof Error) err.line(err.paint('dim', error.stack ?? ''));
   return known?.exitCode ?? EXIT.failed;
+}
+
+function factsOf(code: string, message: string, known: CliError | undefined): object {
+  return { code, ...(known?.forPrograms() ?? { message }) };
 }
 
 /** Programs always get one, also where people need none. */

@@ -69,8 +69,7 @@ async function run(folder: string, flags: EvalCommandOptions): Promise<void> {
 /** For commander. */
 function readPattern(value: string): string {
   try {
-    new RegExp(value);
-    return value;
+    return RegExp(value).source && value;
   } catch {
     throw new InvalidArgumentError('It is no regular expression.');
   }
