@@ -210,7 +210,10 @@ describe('MC-1 connections to MCP servers', () => {
       );
       const servers = open(QUICK);
       const unset = { transport: 'sse', url: `http://127.0.0.1:${port}/sse?key=secret://UNSET` };
-      await add('unset', unset);
+      await api.ask('PUT', '/v1/secrets/UNSET', { body: { value: 'gone before it is used' } });
+      await add('unset', { ...unset, enabled: false });
+      await api.ask('DELETE', '/v1/secrets/UNSET');
+      await api.ask('PATCH', '/v1/mcp/servers/unset', { body: { enabled: true } });
       assert.match((await statusIs('unset', 'failed')).error ?? '', /secret "UNSET"/);
       await api.ask('PUT', '/v1/secrets/ROOM', { body: { value: 'a room & more' } });
       await add('events', { transport: 'sse', url: `http://127.0.0.1:${port}/sse?key=secret://ROOM` });
