@@ -16,6 +16,7 @@ import {
   tenantPolicySchema,
 } from '#domain/schema/policy.ts';
 import { schemaProblem } from '#domain/schema/problem-words.ts';
+import { OPERATOR_TENANT } from '#domain/tenant.ts';
 import type { TenantDb } from '#store/postgres/tenant-db.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { readPage } from '../server/pages.ts';
@@ -68,7 +69,8 @@ async function showPolicy(
   const { policy, change } = await findPolicyWithChange(db);
   const warnings = [
     ...(await hookWarnings(deps, tenant, policy.hooks)),
-    ...(await hookWarnings(deps, tenant, [...(deps.policy.settings.hooks ?? [])])).map(
+    // The names of the operator's secrets are for the operator.
+    ...(tenant === OPERATOR_TENANT ? await hookWarnings(deps, tenant, deps.policy.settings.hooks) : []).map(
       (warning) => `in the settings, ${warning}`,
     ),
     ...(await warningsOf(deps, tenant, policy.tools)),

@@ -47,6 +47,8 @@ export interface HookDeps {
   readonly scrubberOf: ScrubberOf;
   /** Opens `secret://NAME`. */
   readonly resolve: (tenant: string, text: string) => Promise<string>;
+  /** The same for hooks of the settings, whose names refer to secrets of the operator's tenant. */
+  readonly resolveSetting: (text: string) => Promise<string>;
   /** Runs hooks of type `code`; undefined without a feature that does. */
   readonly hookHost: () => HookHost | undefined;
 }
@@ -240,8 +242,9 @@ async function askServer(
   const client = deps.egress.open({ labels: { tenant, purpose: 'hook' }, rules, limits });
   try {
     const headers = new Headers({ 'content-type': 'application/json' });
+    const isOfSettings = deps.settings.includes(hook);
     for (const [name, value] of Object.entries(hook.headers ?? {}))
-      headers.set(name, await deps.resolve(tenant, value));
+      headers.set(name, isOfSettings ? await deps.resolveSetting(value) : await deps.resolve(tenant, value));
     const response = await client.fetch(hook.url ?? '', { method: 'POST', headers, body, signal });
     const text = await response.text();
     if (!response.ok) throw new Error(`it answered ${response.status}`);

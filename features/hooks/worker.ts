@@ -5,5 +5,6 @@ import { createHooks } from './activities.ts';
 
 export function createWorkerPart(core: WorkerCore): WorkerPart {
   const hookHost = () => core.extensions('hookHost')[0];
-  return { guard: createHooks({ ...core, settings: core.config.hooks, resolve: core.resolveOf, hookHost }) };
+  const { config, resolveOf: resolve, resolveSecret: resolveSetting } = core;
+  return { guard: createHooks({ ...core, settings: config.hooks, resolve, resolveSetting, hookHost }) };
 }
