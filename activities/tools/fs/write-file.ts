@@ -61,17 +61,18 @@ export const tool = defineTool<z.infer<typeof input>, WriteDeps>({
     }),
   async probe(deps, { path, content, append, deliver }, call) {
     const { files } = deps;
-    const before = '(by an earlier attempt of this call)';
+    const done = (verb: string): ToolResult => ({
+      ok: true,
+      text: `${verb}: ${path} (by an earlier attempt of this call)`,
+    });
     const there = append
-      ? await probeChange(files, call, path, true, { ok: true, text: `Appended to file: ${path} ${before}` })
-      : await withFileProblems<ToolResult>(async () => {
-          const required = Buffer.from(content);
-          const bytes = await files.readBytes(call, path, required.length);
-          const isWritten = bytes !== undefined && fileDigest(bytes) === fileDigest(required);
-          return isWritten ? { ok: true, text: `File written: ${path} ${before}` } : NOT_WRITTEN;
-        });
-    if (!there?.ok) return undefined;
-    return deliver ? { ...there, text: `${there.text}${await delivered(deps, path, call)}` } : there;
+      ? await probeChange(files, call, path, true, done('Appended to file'))
+      : (await isWritten(files, path, content, call))
+        ? done('File written')
+        : undefined;
+    return there?.ok && deliver
+      ? { ...there, text: `${there.text}${await delivered(deps, path, call)}` }
+      : there;
   },
   // It finds out itself whether the file was written.
   inverse: ({ path }, { id }) => ({ tool: RESTORE_FILE, args: { path, call: id } }),
@@ -79,7 +80,6 @@ export const tool = defineTool<z.infer<typeof input>, WriteDeps>({
 
 /** Bytes; as many as an artifact may have. */
 const MAX_DELIVERED = 50_000_000;
-const NOT_WRITTEN = toolError('FileNotFound', 'not written');
 
 type Input = z.infer<typeof input>;
 
@@ -104,6 +104,22 @@ async function write(
   }
   const { created, bytes } = await files.write(call, path, content);
   return `File ${created ? 'created' : 'written'}: ${path} (${bytes} bytes)`;
+}
+
+async function isWritten(
+  files: WriteDeps['files'],
+  path: string,
+  content: string,
+  call: RunningCall,
+): Promise<boolean> {
+  const required = Buffer.from(content);
+  try {
+    const bytes = await files.readBytes(call, path, required.length);
+    return bytes !== undefined && fileDigest(bytes) === fileDigest(required);
+  } catch (error) {
+    if (error instanceof FileProblem) return false;
+    throw error;
+  }
 }
 
 /** The file is written, whatever becomes of this. Safe to repeat. */
