@@ -109,7 +109,7 @@ async function appliedOf(client: pg.Client, features: readonly SchemaPart[]): Pr
 interface Schema {
   /** Null when a version before the first release has made the database. */
   readonly mark: string | null;
-  /** Names of the migrations that have run. */
+  /** Names of the migrations that have run, in this order. */
   readonly names: readonly string[];
 }
 
@@ -120,7 +120,7 @@ async function readDatabase(client: pg.Client): Promise<Schema | undefined> {
      where oid = to_regclass('${TABLE}')`,
   );
   if (!rows[0]) return undefined;
-  const { rows: ran } = await client.query<{ name: string }>(`select name from ${TABLE}`);
+  const { rows: ran } = await client.query<{ name: string }>(`select name from ${TABLE} order by id`);
   return { mark: rows[0].mark, names: ran.map(({ name }) => name) };
 }
 
@@ -143,8 +143,10 @@ export async function problemOf(
     const back = use === 'own' ? ', or go back to before its upgrade: tempoclaw up --restore-backup' : '';
     return `${made}, which is older or has fewer features: it cannot be used, and is left as it is. Start TempoClaw ${version} or later${back}.`;
   }
+  // Older marks depend on the order in which the migrations ran.
+  const asRun = names.flatMap((name) => own.filter((one) => one.name === name));
   // A kill during a migration leaves the mark of what it was to become.
-  if (schema === digestOf(known) || schema === digestOf(own)) return undefined;
+  if ([digestOf(known), digestOf(own), digestInOrder(asRun)].some((one) => one === schema)) return undefined;
   return (
     `${made}: it cannot be used, and is left as it is. Its migrations are not those of a release: start with an empty ` +
     'one (another --state-dir or DATABASE_URL), or with the version that made this one.'
@@ -188,7 +190,12 @@ function migrationNames(migrations: readonly Migration[]): readonly string[] {
   return migrations.map(({ name }) => name);
 }
 
+/** Whatever their order is: it changes when a feature comes to need another. */
 function digestOf(migrations: readonly Migration[]): string {
+  return digestInOrder(migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+function digestInOrder(migrations: readonly Migration[]): string {
   const hash = createHash('sha256');
   for (const { file, text } of migrations) hash.update(file).update(text);
   return hash.digest('hex').slice(0, 8);

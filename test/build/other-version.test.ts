@@ -50,6 +50,16 @@ describe('DU-5 a database', () => {
     assert.equal(await markOf(), await schemaMark(later));
   });
 
+  it('is used by versions whose features run in another order, because one needs another', async () => {
+    const reversed = FEATURES.toReversed();
+    assert.equal(await schemaProblem(database.url, reversed), undefined);
+    const later = [...(await laterWith('create table later (tenant_id text primary key);'))].reverse();
+    assert.deepEqual(await migrate(database.url, later), ['0001_later_1']);
+    const last = [...later, ...(await laterWith()).slice(-1)].toReversed();
+    assert.equal(await schemaProblem(database.url, last), undefined);
+    assert.equal(await markOf(), await schemaMark(later.toReversed()));
+  });
+
   it('whose migration fails stays as it was, and goes on when a version mends it', async () => {
     const later = await laterWith('create table one (id int);', 'create table two (id int); select 1 / 0;');
     await assert.rejects(migrate(database.url, later), /division by zero/);
