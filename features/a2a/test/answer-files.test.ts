@@ -57,6 +57,16 @@ describe('IN-11 files of answers to other agents', { timeout: 100_000 }, () => {
   const bytesOf = ({ content }: Part): string =>
     content?.$case === 'raw' ? content.value.toString() : (content?.$case ?? '');
 
+  /** The end of the answer. A turn that has ended before its stream begins is whole in the first item. */
+  function streamedTask([begin, ...items]: readonly StreamResponse[]) {
+    assert.ok(begin?.payload?.$case === 'task');
+    const { id } = begin.payload.value;
+    const last = items.findLast(({ payload }) => payload?.$case === 'artifactUpdate')?.payload;
+    if (last?.$case !== 'artifactUpdate') return { id, parts: partsOf(begin.payload.value) };
+    assert.ok(last.value.lastChunk && last.value.artifact);
+    return { id, parts: last.value.artifact.parts };
+  }
+
   for (const [binding, Transport] of [
     ['JSONRPC', JsonRpcTransportFactory],
     ['HTTP+JSON', RestTransportFactory],
@@ -73,14 +83,8 @@ describe('IN-11 files of answers to other agents', { timeout: 100_000 }, () => {
       const words = `The [seals](artifact:${small}) and [more](artifact:${large}).`;
       const items: StreamResponse[] = [];
       for await (const item of client.sendMessageStream(say(text(words)))) items.push(item);
-      const [begin] = items;
-      assert.ok(begin?.payload?.$case === 'task');
-      const last = items.findLast(({ payload }) => payload?.$case === 'artifactUpdate')?.payload;
-      // A turn that has ended before its stream begins is whole in the first item.
-      const streamed =
-        last?.$case === 'artifactUpdate' ? last.value.artifact?.parts : partsOf(begin.payload.value);
-      assert.ok(streamed && (last?.$case !== 'artifactUpdate' || last.value.lastChunk));
-      const task = await client.getTask({ tenant: '', id: begin.payload.value.id });
+      const { id, parts: streamed } = streamedTask(items);
+      const task = await client.getTask({ tenant: '', id });
       for (const parts of [streamed, partsOf(task)]) {
         assert.deepEqual(
           parts.map(({ filename, mediaType }) => [filename, mediaType]),
