@@ -14,8 +14,8 @@ import type { ClientTool } from '#domain/schema/client-tool.ts';
 const MAX_TEXT = 16_384;
 /** Lines of a file that are read at once. */
 const MAX_LINES = 2_000;
-/** Characters of a file whose change is shown. */
-const MAX_DIFF = 200_000;
+/** Of a file whose change is shown. An editor sends no more of the old one, whatever its size. */
+const MAX_DIFF = { lines: 5_000, characters: 200_000 };
 
 export interface EditorPlace {
   readonly sessionId: string;
@@ -104,19 +104,25 @@ async function write(
   const oldText = await readOld(client, file, options);
   options.cancellationSignal.throwIfAborted();
   await client.request(methods.client.fs.writeTextFile, file, options);
-  const isShown = Math.max(content.length, oldText?.length ?? 0) <= MAX_DIFF;
-  const edit = isShown ? { path, oldText, newText: content } : undefined;
+  const edit =
+    isShown(content) && (oldText === null || isShown(oldText))
+      ? { path, oldText, newText: content }
+      : undefined;
   return { text: `${path} is written.`, edit };
 }
 
-/** Null for a new file, and for an editor that lets none be read. */
+function isShown(text: string): boolean {
+  return text.length <= MAX_DIFF.characters && text.split('\n').length <= MAX_DIFF.lines;
+}
+
+/** At most a line more than is shown. Null for a new file, and for an editor that lets none be read. */
 async function readOld(
   client: AgentContext,
   { sessionId, path }: WriteTextFileRequest,
   options: Waiting,
 ): Promise<string | null> {
   try {
-    const request: ReadTextFileRequest = { sessionId, path };
+    const request: ReadTextFileRequest = { sessionId, path, line: 1, limit: MAX_DIFF.lines + 1 };
     const { content } = await client.request(methods.client.fs.readTextFile, request, options);
     return content;
   } catch {

@@ -78,8 +78,8 @@ export const tool = defineTool<z.infer<typeof input>, WriteDeps>({
   inverse: ({ path }, { id }) => ({ tool: RESTORE_FILE, args: { path, call: id } }),
 });
 
-/** Bytes; as many as an artifact may have. */
-const MAX_DELIVERED = 50_000_000;
+/** Bytes, as many as one call writes; all of them are searched for secrets. */
+const MAX_DELIVERED = 10_000_000;
 
 type Input = z.infer<typeof input>;
 
